@@ -1,0 +1,77 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { InputError, problem } from "../constructs/problems.ts";
+
+/** Reads a text file of the user's, or says in one sentence why not. */
+export function readUserFile(file: string, advice: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new InputError(problem("file-unreadable", { file, reason: reasonOf(error), advice }));
+  }
+}
+
+/**
+ * Writes all of these files or none, readable for their owner only. Each appears whole: it is written beside its place
+ * and then renamed.
+ */
+export function writeUserFiles(files: readonly { file: string; text: string }[]): void {
+  const made: string[] = [];
+  let writing = "";
+  try {
+    const staged = files.map(({ file, text }) => {
+      writing = file;
+      const folder = mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      if (folder !== undefined) made.push(folder);
+      const partial = join(dirname(file), `.${basename(file)}.${process.pid}.partial`);
+      made.push(partial);
+      writeWhole(partial, text);
+      return { partial, file };
+    });
+    for (const { partial, file } of staged) {
+      writing = file;
+      renameSync(partial, file);
+    }
+  } catch (error) {
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+    throw new InputError(problem("file-unwritable", { file: writing, reason: reasonOf(error) }));
+  }
+}
+
+function writeWhole(file: string, text: string): void {
+  const descriptor = openSync(file, "wx", 0o600);
+  try {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export const exists = existsSync;
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const known: Record<string, string> = {
+    ENOENT: "it does not exist",
+    EACCES: "permission denied",
+    EPERM: "not permitted",
+    EISDIR: "it is a folder",
+    ENOTDIR: "a part of the path is not a folder",
+    ENOSPC: "no space left",
+    EROFS: "the file system is read-only",
+    EEXIST: "something is in the way",
+  };
+  return known[code] ?? (code !== "" ? code : "unknown error");
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import type { FirewallNeed } from "./konnectivity/firewall-need.ts";
+import { loopbackKubeconfig } from "./konnectivity/names.ts";
+import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
+import { renderTunnel, type TunnelAssets } from "./konnectivity/tunnel.ts";
+import { type Bootstrap, checkBootstrap } from "./payload/check.ts";
+import { decodeContents, UndecodableError } from "./payload/contents.ts";
+import { readDocument } from "./payload/ignition.ts";
+import { addToDocument } from "./payload/transform.ts";
+import { writeDocument, type WrittenDocument, writeText } from "./payload/write.ts";
+import { InputError, problem, type Warning } from "./problems.ts";
+import type { Release } from "./release.ts";
+
+/** A bootstrap machine's payload and what came out while it was made. */
+export interface BootstrapPayload extends WrittenDocument {
+  readonly release: Release;
+  /** Bytes that the document had before. */
+  readonly originalBytes: number;
+  /** @default - none with the tunnel off */
+  readonly firewall?: FirewallNeed;
+  readonly warnings: readonly Warning[];
+}
+
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+/** From the text of a bootstrap.ign to the payload: read → check → transform → write. */
+export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): BootstrapPayload {
+  const { bootstrap, release, assets } = prepare(bootstrapIgn, tunnel, now);
+  const originalBytes = Buffer.byteLength(bootstrapIgn);
+  // Off: the very bytes that openshift-install wrote.
+  if (assets === undefined) return { ...writeText(bootstrapIgn), originalBytes, release, warnings: bootstrap.warnings };
+  const document = addToDocument(bootstrap, {
+    files: assets.files,
+    insertions: assets.insertions,
+    record: { version, release, options: tunnel },
+  });
+  const warnings = [...bootstrap.warnings, ...assets.warnings];
+  return { ...writeDocument(document), originalBytes, release, firewall: assets.firewall, warnings };
+}
+
+/** The rule that someone must open for this cluster, without making its payload. */
+export function firewallNeedOf(bootstrapIgn: string, tunnel: Tunnel, now: Date): FirewallNeed | undefined {
+  return prepare(bootstrapIgn, tunnel, now).assets?.firewall;
+}
+
+function prepare(
+  bootstrapIgn: string,
+  tunnel: Tunnel,
+  now: Date,
+): { bootstrap: Bootstrap; release: Release; assets: TunnelAssets | undefined } {
+  const bootstrap = checkBootstrap(readDocument(bootstrapIgn), now);
+  if (tunnel === "off") return { bootstrap, release: bootstrap.release, assets: undefined };
+  if (bootstrap.installerTunnel === "on") throw new InputError(problem("installer-tunnel-on"));
+  const release = tunnel.release === "auto" ? bootstrap.release : tunnel.release;
+  const assets = renderTunnel(tunnel, release, bootstrap.cluster);
+  checkKubeconfig(bootstrap, tunnel);
+  return { bootstrap, release, assets };
+}
+
+/** With tokens the node makes the server's kubeconfig from this one (node/tunnel.sh): better to know now that it can. */
+function checkKubeconfig(bootstrap: Bootstrap, { authentication }: TunnelOptions): void {
+  if (authentication !== "service-account-token") return;
+  const refuse = (found: string) =>
+    new InputError(problem("token-kubeconfig-unusable", { path: loopbackKubeconfig, found }));
+  const file = bootstrap.files.find(({ path }) => path === loopbackKubeconfig);
+  if (file === undefined) throw refuse("it is missing");
+  try {
+    const entries =
+      decodeContents(file.contents)
+        .toString("utf8")
+        .match(/^ {2}user:$/gm)?.length ?? 0;
+    if (entries !== 1) throw refuse(`it has ${entries}`);
+  } catch (error) {
+    if (error instanceof UndecodableError) throw refuse("it cannot be decoded");
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import type { ClusterNetworks } from "./cluster-networks.ts";
+import { ports } from "./names.ts";
+import { isIpAddress, type TunnelOptions } from "./options.ts";
+
+/** The one rule that must be open while the bootstrap machine lives. */
+export interface FirewallNeed {
+  readonly direction: "ingress";
+  readonly protocol: "tcp";
+  readonly port: number;
+  readonly sources: { readonly who: string; readonly networks: readonly string[] };
+  readonly destination: { readonly who: string; readonly address: string };
+  readonly lifetime: { readonly from: string; readonly until: string };
+  readonly purpose: string;
+}
+
+export function firewallNeed(options: TunnelOptions, networks: ClusterNetworks): FirewallNeed {
+  const { address, listenAddress } = options;
+  const known = [listenAddress, address].find(isIpAddress);
+  return {
+    direction: "ingress",
+    protocol: "tcp",
+    port: ports.agent,
+    sources: {
+      who: "every control-plane and worker node (pods leave a node with the node's address)",
+      networks: networks.machineNetworks,
+    },
+    destination: {
+      who: "the bootstrap machine, and no other",
+      address: known ?? (address === "detect" ? "its address in the machine network" : address),
+    },
+    lifetime: {
+      from: "before the first node boots",
+      until: "the bootstrap machine is removed (after `openshift-install wait-for bootstrap-complete`)",
+    },
+    purpose: "Konnectivity agents dial the bootstrap machine's server (TLS)",
+  };
+}

@@ -1,0 +1,71 @@
+/** Names that more than one part of the tunnel must agree on. */
+
+export const namespace = "openshift-bootstrap-konnectivity";
+export const serverName = "konnectivity-server";
+export const agentName = "konnectivity-agent";
+export const agentSecretName = "konnectivity-agent-certs";
+export const tokenAudience = "system:konnectivity-server";
+/** The user that the server is to the kube-apiserver when it has tokens reviewed. */
+export const serverUser = "system:konnectivity-server";
+export const tokenReviewBinding = "bootstrap-konnectivity-token-review";
+
+/** On everything that exists for the bootstrap only. */
+export const bootstrapOnly = { "openshift.io/bootstrap-only": "true" } as const;
+export const agentLabels = { app: agentName, ...bootstrapOnly } as const;
+
+export const ports = {
+  /** Agents dial the server here. */
+  agent: 8091,
+  /** The kube-apiserver dials the server here with `transport: tcp`. */
+  server: 8090,
+  /** Health of server and agent; 2041 is konnectivity's in OpenShift's port registry. */
+  health: 2041,
+} as const;
+
+/**
+ * Agents say they are the default route, and the server looks for nothing else. With another strategy in front of it
+ * the server's /readyz counts only agents that advertise an address, and stays at 500 for ever.
+ */
+export const routing = { strategy: "defaultRoute", identifier: "default-route=true" } as const;
+
+/** /opt/openshift is bootkube's working directory: every podman run there relabels it for containers (`$PWD:/assets:z`). */
+export const home = "/opt/openshift/konnectivity-bootstrap";
+
+/** bootkube mounts /opt/openshift at /assets in the render containers. */
+export const asSeenByRender = (path: string) => path.replace(/^\/opt\/openshift\//, "/assets/");
+
+/** The one host directory that the bootstrap kube-apiserver's pod mounts for configuration, read-only. */
+export const kasConfig = { host: "/etc/kubernetes/bootstrap-configs", kas: "/etc/kubernetes/config" } as const;
+
+const inKasConfig = (name: string) => ({ host: `${kasConfig.host}/${name}`, kas: `${kasConfig.kas}/${name}` });
+export const socket = inKasConfig("konnectivity-server.socket");
+export const egressSelector = inKasConfig("bootstrap-egress-selector.yaml");
+/** The kube-apiserver's client certificate, with `transport: tcp`. */
+export const kasClient = {
+  certificate: inKasConfig("konnectivity-client.crt"),
+  key: inKasConfig("konnectivity-client.key"),
+  ca: inKasConfig("konnectivity-client-ca.crt"),
+} as const;
+
+/** What the node's scripts make and the server's pod mounts; `*.key` and `*kubeconfig*` are what a gather leaves out. */
+export const tls = `${home}/tls`;
+export const serverKubeconfig = `${home}/server.kubeconfig`;
+/** Admin of the bootstrap kube-apiserver on localhost; every bootstrap.ign has it. */
+export const loopbackKubeconfig = "/opt/openshift/auth/kubeconfig-loopback";
+
+/** The folder in the containers where keys and certificates are mounted. */
+export const mounted = "/etc/konnectivity";
+
+export const staticPodManifest = "/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml";
+export const clusterManifests = "/opt/openshift/manifests";
+
+/** What only the node knows; its scripts put the values in (node/tunnel.sh). */
+export const placeholders = {
+  image: "@IMAGE@",
+  serverHost: "@SERVER_HOST@",
+  listenAddress: "@LISTEN_ADDRESS@",
+  pki: "@PKI@",
+  caCertificate: "@CA_CRT@",
+  agentCertificate: "@AGENT_CRT@",
+  agentKey: "@AGENT_KEY@",
+} as const;

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# The tunnel's part of bootkube.sh: functions that bootkube.sh sources and calls at its top level, between its own
+# stages. bootkube.sh runs with "set -euoE pipefail", is restarted after every failure, and gives record_service_stage_*
+# and image_for. Every step can be repeated.
+
+# shellcheck source=/dev/null
+. /opt/openshift/konnectivity-bootstrap/settings.sh
+
+tunnel_say() {
+    echo "konnectivity-bootstrap: $*" >&2
+}
+
+# Before the kube-apiserver is rendered: keys, the server's pod, the egress selector.
+tunnel_setup() {
+    record_service_stage_start "konnectivity-certs"
+    tunnel_address=$(/usr/local/bin/konnectivity-bootstrap-address.sh)
+    /usr/local/bin/konnectivity-bootstrap-pki.sh "${tunnel_address}"
+    record_service_stage_success
+
+    record_service_stage_start "konnectivity-server-bootstrap"
+    tunnel_find_image
+    if [ "${TUNNEL_TRANSPORT}" = tcp ]; then
+        tunnel_copy "${TUNNEL_TLS}/kube-apiserver/tls.key" "${TUNNEL_KAS_KEY}"
+        tunnel_copy "${TUNNEL_TLS}/kube-apiserver/tls.crt" "${TUNNEL_KAS_CERTIFICATE}"
+        tunnel_copy "${TUNNEL_TLS}/kube-apiserver/ca.crt" "${TUNNEL_KAS_CA}"
+    fi
+    if [ "${TUNNEL_AUTHENTICATION}" = service-account-token ]; then
+        tunnel_make_kubeconfig
+    fi
+    tunnel_copy "${TUNNEL_HOME}/egress-selector.yaml" "${TUNNEL_EGRESS_SELECTOR}"
+    tunnel_fill "${TUNNEL_HOME}/server-pod.yaml" "${TUNNEL_STATIC_POD}"
+    record_service_stage_success
+}
+
+# Before cluster-bootstrap applies the manifests, and after the machine-config operator has read them.
+tunnel_agents() {
+    local template
+    record_service_stage_start "konnectivity-agent-manifest"
+    for template in "${TUNNEL_HOME}"/agents/*.yaml; do
+        tunnel_fill "${template}" "${TUNNEL_MANIFESTS}/bootstrap-konnectivity-${template##*/}"
+    done
+    record_service_stage_success
+}
+
+# After the bootstrap kube-apiserver is gone. A failure here leaves things for the teardown to sweep; it never holds
+# up bootkube, and nothing is waited for: a namespace can stay in Terminating for reasons that are not ours.
+tunnel_cleanup() {
+    record_service_stage_start "konnectivity-cleanup"
+    # First what runs and what is secret: the namespace may go later. The settings' lists are words on purpose.
+    # shellcheck disable=SC2086
+    tunnel_delete --namespace="${TUNNEL_NAMESPACE}" ${TUNNEL_NAMESPACED} || :
+    # shellcheck disable=SC2086
+    tunnel_delete "namespace/${TUNNEL_NAMESPACE}" ${TUNNEL_CLUSTER_SCOPED} || :
+    rm -f "${TUNNEL_STATIC_POD}" "${TUNNEL_KAS_KEY}" "${TUNNEL_MANIFESTS}/bootstrap-konnectivity-secret.yaml" || :
+    rm -rf "${TUNNEL_TLS}" "${TUNNEL_KUBECONFIG}" || :
+    record_service_stage_success
+}
+
+tunnel_delete() {
+    timeout --kill-after=5 30 oc --kubeconfig=/opt/openshift/auth/kubeconfig --request-timeout=20s \
+        delete --ignore-not-found --wait=false "$@" ||
+        tunnel_say "could not delete $*: the teardown will."
+}
+
+# Sets tunnel_image. A release payload without the component must not look like any other failure.
+tunnel_find_image() {
+    tunnel_image=
+    if [ "${TUNNEL_IMAGE_COMPONENT}" = "" ]; then
+        return
+    fi
+    if ! tunnel_image=$(image_for "${TUNNEL_IMAGE_COMPONENT}"); then
+        if image_for cli >/dev/null 2>&1; then
+            tunnel_say "the release payload has no image ${TUNNEL_IMAGE_COMPONENT}, so there is no tunnel: set tunnel.image in the config, or tunnel: off, and make the machine again."
+        else
+            tunnel_say "the release image did not answer; trying again."
+        fi
+        return 1
+    fi
+    if [[ ! ${tunnel_image} =~ ^[A-Za-z0-9][A-Za-z0-9._:/@-]+$ ]]; then
+        tunnel_say "the release image answered something that is not an image: '${tunnel_image}'."
+        return 1
+    fi
+}
+
+# The kubeconfig of the bootstrap's own admin, lowered to a user that may do nothing but have tokens reviewed.
+tunnel_make_kubeconfig() {
+    local text user_entries
+    text=$(cat "${TUNNEL_LOOPBACK_KUBECONFIG}")
+    user_entries=$(grep -c '^  user:$' <<<"${text}" || :)
+    if [ "${user_entries}" != 1 ]; then
+        tunnel_say "${TUNNEL_LOOPBACK_KUBECONFIG} has ${user_entries} user entries where one is expected: use authentication: mtls."
+        return 1
+    fi
+    # An insertion after the line, not a replacement with a newline in it: both kinds of sed know it.
+    sed "/^  user:\$/a\\    as: ${TUNNEL_SERVER_USER}" <<<"${text}" | tunnel_write "${TUNNEL_KUBECONFIG}"
+}
+
+# tunnel_fill TEMPLATE TARGET: puts in what only the node knows. No value holds a "|" or a "&".
+tunnel_fill() {
+    local host="${TUNNEL_HOST:-${tunnel_address}}"
+    if [ "${TUNNEL_BRACKET_IPV6}" = true ] && [[ ${host} == *:* ]]; then
+        host="[${host}]"
+    fi
+    sed -e "s|@IMAGE@|${tunnel_image}|g" \
+        -e "s|@SERVER_HOST@|${host}|g" \
+        -e "s|@LISTEN_ADDRESS@|${TUNNEL_LISTEN_ADDRESS:-${tunnel_address}}|g" \
+        -e "s|@PKI@|$(sha256sum <"${TUNNEL_TLS}/serving/ca.crt" | cut -c1-16)|g" \
+        -e "s|@CA_CRT@|$(base64 -w0 "${TUNNEL_TLS}/serving/ca.crt")|g" \
+        -e "s|@AGENT_CRT@|$(tunnel_base64 agent/tls.crt)|g" \
+        -e "s|@AGENT_KEY@|$(tunnel_base64 agent/tls.key)|g" \
+        "$1" | tunnel_write "$2"
+}
+
+# Only mTLS has an agent's key.
+tunnel_base64() {
+    if [ -f "${TUNNEL_TLS}/$1" ]; then
+        base64 -w0 "${TUNNEL_TLS}/$1"
+    fi
+}
+
+tunnel_copy() {
+    tunnel_write "$2" <"$1"
+}
+
+# tunnel_write TARGET: all of stdin or nothing, for root only. The partial file begins with a dot, which the kubelet does
+# not read, and says "secret", which a gather leaves out. It is made where it will stay: a file that is moved from another
+# directory keeps that one's SELinux label.
+tunnel_write() {
+    local partial="${1%/*}/.secret.${1##*/}"
+    (umask 077 && cat >"${partial}")
+    mv -f "${partial}" "$1"
+}

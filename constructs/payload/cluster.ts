@@ -1,0 +1,99 @@
+import { Address4, Address6 } from "ip-address";
+import { parse } from "yaml";
+import type { Warning } from "../problems.ts";
+import { decodeContents, UndecodableError } from "./contents.ts";
+import { type FileEntry, isObject } from "./ignition.ts";
+
+/** What the document's manifests say about the cluster; empty lists where they do not say. */
+export interface Cluster {
+  readonly machineNetworks: readonly string[];
+  readonly clusterNetworks: readonly string[];
+  readonly serviceNetworks: readonly string[];
+  /** API and ingress addresses that keepalived moves around: never the machine's own. */
+  readonly virtualAddresses: readonly string[];
+}
+
+/** The ConfigMap in which the installer keeps the install-config for the cluster (pull secret left out). */
+const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
+
+export function readCluster(files: readonly FileEntry[]): Cluster {
+  const config = installConfig(files.find((file) => file.path === clusterConfigPath));
+  const networking = isObject(config.networking) ? config.networking : {};
+  return {
+    machineNetworks: networks(networking.machineNetwork, "cidr"),
+    clusterNetworks: networks(networking.clusterNetwork, "cidr"),
+    serviceNetworks: networks(networking.serviceNetwork),
+    virtualAddresses: virtualAddresses(config.platform),
+  };
+}
+
+function installConfig(file: FileEntry | undefined): Record<string, unknown> {
+  if (file === undefined) return {};
+  try {
+    const map: unknown = parse(decodeContents(file.contents).toString("utf8"));
+    const text = isObject(map) && isObject(map.data) ? map.data["install-config"] : undefined;
+    const config: unknown = typeof text === "string" ? parse(text) : undefined;
+    return isObject(config) ? config : {};
+  } catch (error) {
+    // A manifest that we cannot read is the cluster's business; we then know less, and say so (unknownNetworks).
+    if (error instanceof UndecodableError || (error instanceof Error && error.name.startsWith("YAML"))) return {};
+    throw error;
+  }
+}
+
+function networks(list: unknown, key?: string): string[] {
+  if (!Array.isArray(list)) return [];
+  return list
+    .map((item: unknown) => (key !== undefined && isObject(item) ? item[key] : item))
+    .filter((cidr): cidr is string => typeof cidr === "string" && parseNetwork(cidr) !== undefined);
+}
+
+function virtualAddresses(platform: unknown): string[] {
+  if (!isObject(platform)) return [];
+  const keys = ["apiVIPs", "ingressVIPs", "apiVIP", "ingressVIP"];
+  const values = Object.values(platform).flatMap((p) => (isObject(p) ? keys.flatMap((key) => p[key]) : []));
+  return [...new Set(values.filter((v): v is string => typeof v === "string" && isAddress(v)))];
+}
+
+export function isAddress(text: string): boolean {
+  return !text.includes("/") && (Address4.isValid(text) || Address6.isValid(text));
+}
+
+function parseNetwork(cidr: string): Address4 | Address6 | undefined {
+  if (!cidr.includes("/")) return undefined;
+  if (Address4.isValid(cidr)) return new Address4(cidr);
+  return Address6.isValid(cidr) ? new Address6(cidr) : undefined;
+}
+
+/** Networks that overlap make some addresses ambiguous: the tunnel then carries traffic to the wrong side. */
+export function networkWarnings(cluster: Cluster): Warning[] {
+  const all = [
+    ...cluster.machineNetworks.map((cidr) => ({ what: "machine network", cidr })),
+    ...cluster.clusterNetworks.map((cidr) => ({ what: "cluster network", cidr })),
+    ...cluster.serviceNetworks.map((cidr) => ({ what: "service network", cidr })),
+  ];
+  const warnings: Warning[] = [];
+  if (cluster.machineNetworks.length === 0) {
+    warnings.push({
+      code: "networks-unknown",
+      message: `The document does not say the machine networks (${clusterConfigPath}): the bootstrap address is then taken from the default route's device.`,
+    });
+  }
+  for (const [index, a] of all.entries()) {
+    for (const b of all.slice(index + 1)) {
+      if (a.what === b.what || !overlap(a.cidr, b.cidr)) continue;
+      warnings.push({
+        code: "networks-overlap",
+        message: `The ${a.what} ${a.cidr} and the ${b.what} ${b.cidr} overlap: addresses in both cannot be told apart; change one in install-config.yaml.`,
+      });
+    }
+  }
+  return warnings;
+}
+
+function overlap(a: string, b: string): boolean {
+  const [x, y] = [parseNetwork(a), parseNetwork(b)];
+  if (x instanceof Address4 && y instanceof Address4) return x.isInSubnet(y) || y.isInSubnet(x);
+  if (x instanceof Address6 && y instanceof Address6) return x.isInSubnet(y) || y.isInSubnet(x);
+  return false;
+}

@@ -1,0 +1,34 @@
+import type { Release } from "../release.ts";
+import type { Insertions } from "./bootkube.ts";
+import { decodeContents } from "./contents.ts";
+import { type FileEntry, isObject } from "./ignition.ts";
+
+/**
+ * A file in every payload that says how it was made: `payload inspect` shows it, and it keeps a payload from being taken
+ * for a bootstrap.ign. It holds no secret.
+ */
+export const recordPath = "/opt/openshift/konnectivity-bootstrap/record.json";
+
+export interface PayloadRecord {
+  /** Version of konnectivity-bootstrap. */
+  readonly version: string;
+  readonly release: Release;
+  readonly options: unknown;
+  readonly added: readonly string[];
+  /** sha256 of bootkube.sh as openshift-install wrote it. */
+  readonly bootkubeSha256: string;
+  readonly insertions: Insertions;
+}
+
+export function findRecord(files: readonly FileEntry[]): PayloadRecord | undefined {
+  const file = files.find(({ path }) => path === recordPath);
+  if (file === undefined) return undefined;
+  try {
+    const record: unknown = JSON.parse(decodeContents(file.contents).toString("utf8"));
+    if (isObject(record) && typeof record.version === "string" && isObject(record.insertions))
+      return record as unknown as PayloadRecord;
+  } catch {
+    // Damaged: it still tells whose it is.
+  }
+  return undefined;
+}

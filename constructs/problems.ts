@@ -1,0 +1,109 @@
+/**
+ * Every mistake that the project can find in its input, by name. One sentence each: what is wrong, where, what to do.
+ * The tests walk this list: a name without a case that provokes it fails them.
+ */
+const sentences = {
+  // The document
+  "document-not-json": (p: { detail: string }) =>
+    `bootstrap.ign is not JSON (${p.detail}): run "openshift-install create ignition-configs" again.`,
+  "document-not-ignition": (p: { found: string }) =>
+    `bootstrap.ign is not an Ignition config: ignition.version is ${p.found}; give the file that "openshift-install create ignition-configs" wrote.`,
+  "document-malformed": (p: { where: string; expected: string; found: string }) =>
+    `bootstrap.ign is damaged: ${p.where} is ${p.found} where Ignition wants ${p.expected}; run "openshift-install create ignition-configs" again.`,
+  "document-spec-unknown": (p: { version: string; known: string }) =>
+    `bootstrap.ign has Ignition spec version ${p.version}, which is not known here (known: ${p.known}); use a release of this project that knows it.`,
+  "bootstrap-in-place": () =>
+    "This is a bootstrap-in-place document (single node, live ISO): its two control planes never exist side by side, so there is nothing to tunnel to; use it as it is.",
+  "installer-tunnel-on": () =>
+    "The installer's own tunnel is switched on in this document (feature gate): two tunnels would collide; set `tunnel: off`, or create the Ignition configs without that feature gate.",
+  "already-built": (p: { version: string }) =>
+    `This document is a payload that konnectivity-bootstrap ${p.version} made already: give the bootstrap.ign that openshift-install wrote.`,
+  "path-taken": (p: { path: string }) =>
+    `The document already has a file ${p.path}, which the tunnel needs for itself: remove it from the manifests or files that you added.`,
+
+  // bootkube.sh
+  "bootkube-missing": (p: { path: string }) =>
+    `bootstrap.ign has no file ${p.path}: it is not the bootstrap machine's document (master.ign and worker.ign are others).`,
+  "bootkube-repeated": (p: { path: string; count: number }) =>
+    `bootstrap.ign has ${p.count} entries for ${p.path} where one is expected: run "openshift-install create ignition-configs" again.`,
+  "bootkube-undecodable": (p: { path: string; reason: string }) =>
+    `${p.path} in bootstrap.ign cannot be decoded: ${p.reason}; run "openshift-install create ignition-configs" again.`,
+  "bootkube-unbalanced": (p: { line: number; detail: string }) =>
+    `bootkube.sh line ${p.line}: ${p.detail}; the script is cut off or of a form that is not known here, so nothing was inserted.`,
+  "bootkube-prerequisite-missing": (p: { what: string; why: string }) =>
+    `bootkube.sh has no ${p.what}, which ${p.why}: this release is not known here; please report it with the release's version.`,
+  "anchor-missing": (p: { anchor: string; line: string; release: string }) =>
+    `Anchor "${p.anchor}" is not in bootkube.sh (looked like release ${p.release}): no line is exactly ${p.line}; this release is not known here, please report it with its version.`,
+  "anchor-repeated": (p: { anchor: string; line: string; lines: string }) =>
+    `Anchor "${p.anchor}" must match once in bootkube.sh but ${p.line} stands at lines ${p.lines}; this release is not known here, please report it with its version.`,
+  "anchor-nested": (p: { anchor: string; line: number; found: string; wanted: string }) =>
+    `Anchor "${p.anchor}" at line ${p.line} of bootkube.sh is ${p.found} but must be ${p.wanted}; this release is not known here, please report it with its version.`,
+  "anchor-order": (p: { first: string; second: string }) =>
+    `Anchor "${p.second}" stands before anchor "${p.first}" in bootkube.sh; this release is not known here, please report it with its version.`,
+
+  // The config file
+  "config-not-yaml": (p: { file: string; detail: string }) => `${p.file} is not YAML: ${p.detail}.`,
+  "option-unknown": (p: { path: string; hint: string }) => `${p.path} is not an option${p.hint}.`,
+  "option-invalid": (p: { path: string; found: string; expected: string }) =>
+    `${p.path} is ${p.found}; expected ${p.expected}.`,
+  "combination-refused": (p: { paths: string; reason: string }) => `${p.paths} do not go together: ${p.reason}.`,
+  "release-lacks-flag": (p: { path: string; release: string; flag: string; advice: string }) =>
+    `${p.path} needs ${p.flag}, which the proxy image of release ${p.release} does not know: ${p.advice}.`,
+  "token-kubeconfig-unusable": (p: { path: string; found: string }) =>
+    `Token authentication needs ${p.path} in bootstrap.ign with exactly one user entry, but ${p.found}: use \`authentication: mtls\`.`,
+
+  // The pointer
+  "pointer-url-invalid": (p: { found: string }) =>
+    `${p.found} is not a URL that a pointer can name: give https://…, s3://bucket/key or gs://bucket/object.`,
+  "pointer-scheme-unknown": (p: { scheme: string }) =>
+    `Ignition of the supported releases cannot fetch a payload by "${p.scheme}": use https, s3 or gs (http only on a network that you trust with every secret of the cluster).`,
+  "pointer-option-not-honoured": (p: { option: string; scheme: string; reason: string }) =>
+    `${p.option} has no effect for a ${p.scheme} source: ${p.reason}.`,
+  "pointer-option-invalid": (p: { option: string; found: string; expected: string }) =>
+    `${p.option} is ${p.found}; expected ${p.expected}.`,
+  "pointer-option-without-url": (p: { option: string }) =>
+    `${p.option} belongs to the pointer, which is only made with --url: add --url or leave it out.`,
+
+  // Files
+  "file-unreadable": (p: { file: string; reason: string; advice: string }) =>
+    `${p.file} cannot be read: ${p.reason}; ${p.advice}.`,
+  "file-unwritable": (p: { file: string; reason: string }) =>
+    `${p.file} cannot be written: ${p.reason}; nothing was changed.`,
+  "metadata-invalid": (p: { file: string; detail: string }) =>
+    `${p.file} is not the metadata.json that openshift-install writes: ${p.detail}.`,
+  "not-a-payload": (p: { file: string }) =>
+    `${p.file} holds neither a payload nor a pointer of this project: give the payload.ign or pointer.ign that "payload build" wrote.`,
+  "payload-damaged": (p: { file: string; detail: string }) =>
+    `${p.file} was changed after it was built: ${p.detail}; build it again.`,
+} satisfies Record<string, (parameters: never) => string>;
+
+type Sentences = typeof sentences;
+export type ProblemCode = keyof Sentences;
+export const problemCodes = Object.keys(sentences) as readonly ProblemCode[];
+
+export interface Problem {
+  readonly code: ProblemCode;
+  readonly message: string;
+}
+
+export function problem<C extends ProblemCode>(code: C, ...parameters: Parameters<Sentences[C]>): Problem {
+  const sentence = sentences[code] as (...p: Parameters<Sentences[C]>) => string;
+  return { code, message: sentence(...parameters) };
+}
+
+/** Bad input: all that is wrong with it, together. */
+export class InputError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(...problems: readonly Problem[]) {
+    super(problems.map((p) => p.message).join("\n"));
+    this.name = "InputError";
+    this.problems = problems;
+  }
+}
+
+/** What a user should know although the build goes on. */
+export interface Warning {
+  readonly code: string;
+  readonly message: string;
+}

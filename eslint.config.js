@@ -1,0 +1,57 @@
+import js from "@eslint/js";
+import { defineConfig } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+/** Loading a provider's root costs seconds and a gigabyte per synth; one module of it costs milliseconds. */
+const providerRoots = {
+  regex: "^@cdktf/provider-[a-z]+(/lib)?(/index\\.js)?$",
+  message: "Import one resource (@cdktf/provider-<name>/lib/<resource>/index.js), never the whole provider.",
+};
+
+/** Dependencies point one way: main → stacks → constructs/<platform> → constructs/payload, constructs/konnectivity. */
+const upwards = {
+  regex: "(^|/)(stacks|cli)/|(^|/)main\\.ts$",
+  message: "Dependencies point one way: main → stacks → constructs (docs/architecture.md).",
+};
+
+/** @param {object[]} patterns */
+const imports = (...patterns) =>
+  /** @type {const} */ ({
+    "no-restricted-imports": ["error", { patterns: [providerRoots, ...patterns] }],
+  });
+
+export default defineConfig(
+  { ignores: ["cdktf.out", "node_modules"] },
+  js.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      ...imports(),
+      "@typescript-eslint/consistent-type-definitions": "off",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+    },
+  },
+  { files: ["constructs/**"], rules: imports(upwards) },
+  {
+    files: ["constructs/payload/**"],
+    rules: imports(upwards, {
+      regex: "konnectivity/|^@?cdktf|^constructs$|^node:fs",
+      message: "The payload is pure: it knows no tunnel, no cdktf and no file system.",
+    }),
+  },
+  {
+    files: ["constructs/konnectivity/**"],
+    rules: imports(upwards, {
+      regex: "payload/|^@?cdktf|^constructs$",
+      message: "The tunnel knows no Ignition and no cdktf.",
+    }),
+  },
+  {
+    files: ["**/*.js"],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly" } },
+  },
+);

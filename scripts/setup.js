@@ -1,0 +1,54 @@
+// Gets this machine ready for `npm run demo`, and with --for-tests for `npm test` and `npm run bench`.
+import { spawnSync } from "node:child_process";
+import { ensureDependencies } from "./dependencies.js";
+
+const forTests = process.argv.includes("--for-tests");
+
+/** What the tests run for real, and the Debian package that has it. */
+const programs = {
+  "ignition-validate": "ignition",
+  shellcheck: "shellcheck",
+  openssl: "openssl",
+  jq: "jq",
+  ip: "iproute2",
+  unshare: "util-linux",
+  faketime: "faketime",
+};
+
+/** @param {string} program */
+const isMissing = (program) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0;
+
+/** @param {string} sentence */
+function stop(sentence) {
+  console.error(sentence);
+  process.exit(1);
+}
+
+try {
+  ensureDependencies({ forTests: true });
+} catch (error) {
+  stop(error instanceof Error ? error.message : String(error));
+}
+
+if (forTests) {
+  const missing = Object.entries(programs).filter(([program]) => isMissing(program));
+  const packages = [...new Set(missing.map(([, name]) => name))];
+  if (packages.length > 0) {
+    const command = `apt-get install --yes --no-install-recommends ${packages.join(" ")}`;
+    if (process.getuid?.() !== 0 || isMissing("apt-get"))
+      stop(`The tests need ${missing.map(([program]) => program).join(", ")}: run as root: ${command}`);
+    console.error(`Installing Debian packages: ${packages.join(", ")} …`);
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    for (const step of ["apt-get update", command]) {
+      const apt = spawnSync("sh", ["-c", step], { env, encoding: "utf8" });
+      if (apt.status !== 0) stop(`"${step}" failed: ${apt.stderr.trim().split("\n").at(-1) ?? ""}`);
+    }
+  }
+  if (isMissing("go"))
+    stop("The tests check rendered objects with the real Kubernetes API types: install Go 1.26 or newer.");
+}
+
+if (Number(process.versions.node.split(".")[0]) >= 24)
+  console.error(
+    "Note: `npx cdktf` does not start on Node.js 24 or newer (its terminal module has no build for it); use Node.js 20 or 22 for it.",
+  );
