@@ -19,7 +19,7 @@ usable() {
     ip -j "-${family}" address show scope global "$@" | jq -r --arg virtual "${TUNNEL_VIRTUAL_ADDRESSES}" '
         ($virtual | split(" ")) as $virtual
         | [ .[].addr_info[]?
-            | select(.local != null and .scope == "global")
+            | select(.local != null and .scope == "global" and (.local | startswith("169.254.") | not))
             | select((.deprecated or .tentative or .dadfailed or .temporary) | not)
             | select(.local as $local | $virtual | index($local) | not) ]
         | sort_by([.secondary == true, .prefixlen >= 32 and .family == "inet" or .prefixlen == 128])

@@ -19,6 +19,7 @@ tunnel_setup() {
 
     record_service_stage_start "konnectivity-server-bootstrap"
     tunnel_find_image
+    tunnel_read_values
     if [ "${TUNNEL_TRANSPORT}" = tcp ]; then
         tunnel_copy "${TUNNEL_TLS}/kube-apiserver/tls.key" "${TUNNEL_KAS_KEY}"
         tunnel_copy "${TUNNEL_TLS}/kube-apiserver/tls.crt" "${TUNNEL_KAS_CERTIFICATE}"
@@ -84,49 +85,57 @@ tunnel_find_image() {
 
 # The kubeconfig of the bootstrap's own admin, lowered to a user that may do nothing but have tokens reviewed.
 tunnel_make_kubeconfig() {
-    local text user_entries
-    text=$(cat "${TUNNEL_LOOPBACK_KUBECONFIG}")
-    user_entries=$(grep -c '^  user:$' <<<"${text}" || :)
-    if [ "${user_entries}" != 1 ]; then
-        tunnel_say "${TUNNEL_LOOPBACK_KUBECONFIG} has ${user_entries} user entries where one is expected: use authentication: mtls."
+    local text entries entry=$'\n  user:\n' lowered=$'\n  user:\n    as: '
+    text=$(<"${TUNNEL_LOOPBACK_KUBECONFIG}")
+    entries=$(grep -c '^  user:$' <<<"${text}" || :)
+    if [ "${entries}" != 1 ]; then
+        tunnel_say "${TUNNEL_LOOPBACK_KUBECONFIG} has ${entries} user entries where one is expected: use authentication: mtls."
         return 1
     fi
-    # An insertion after the line, not a replacement with a newline in it: both kinds of sed know it.
-    sed "/^  user:\$/a\\    as: ${TUNNEL_SERVER_USER}" <<<"${text}" | tunnel_write "${TUNNEL_KUBECONFIG}"
+    lowered+="${TUNNEL_SERVER_USER}"$'\n'
+    text=${text/"${entry}"/"${lowered}"}
+    tunnel_write "${TUNNEL_KUBECONFIG}" "${text}"
 }
 
-# tunnel_fill TEMPLATE TARGET: puts in what only the node knows. No value holds a "|" or a "&".
+# Sets what tunnel_fill puts in. Only mTLS has an agent's key.
+tunnel_read_values() {
+    tunnel_host=${TUNNEL_HOST:-${tunnel_address}}
+    if [ "${TUNNEL_BRACKET_IPV6}" = true ] && [[ ${tunnel_host} == *:* ]]; then
+        tunnel_host="[${tunnel_host}]"
+    fi
+    tunnel_pki=$(sha256sum "${TUNNEL_TLS}/serving/ca.crt")
+    tunnel_ca=$(base64 -w0 "${TUNNEL_TLS}/serving/ca.crt")
+    tunnel_agent_certificate=
+    tunnel_agent_key=
+    if [ "${TUNNEL_AUTHENTICATION}" = mtls ]; then
+        tunnel_agent_certificate=$(base64 -w0 "${TUNNEL_TLS}/agent/tls.crt")
+        tunnel_agent_key=$(base64 -w0 "${TUNNEL_TLS}/agent/tls.key")
+    fi
+}
+
+# tunnel_fill TEMPLATE TARGET: puts in what only the node knows. Not with sed: its arguments are everybody's to read.
 tunnel_fill() {
-    local host="${TUNNEL_HOST:-${tunnel_address}}"
-    if [ "${TUNNEL_BRACKET_IPV6}" = true ] && [[ ${host} == *:* ]]; then
-        host="[${host}]"
-    fi
-    sed -e "s|@IMAGE@|${tunnel_image}|g" \
-        -e "s|@SERVER_HOST@|${host}|g" \
-        -e "s|@LISTEN_ADDRESS@|${TUNNEL_LISTEN_ADDRESS:-${tunnel_address}}|g" \
-        -e "s|@PKI@|$(sha256sum <"${TUNNEL_TLS}/serving/ca.crt" | cut -c1-16)|g" \
-        -e "s|@CA_CRT@|$(base64 -w0 "${TUNNEL_TLS}/serving/ca.crt")|g" \
-        -e "s|@AGENT_CRT@|$(tunnel_base64 agent/tls.crt)|g" \
-        -e "s|@AGENT_KEY@|$(tunnel_base64 agent/tls.key)|g" \
-        "$1" | tunnel_write "$2"
-}
-
-# Only mTLS has an agent's key.
-tunnel_base64() {
-    if [ -f "${TUNNEL_TLS}/$1" ]; then
-        base64 -w0 "${TUNNEL_TLS}/$1"
-    fi
+    local text
+    text=$(<"$1")
+    text=${text//@IMAGE@/"${tunnel_image}"}
+    text=${text//@SERVER_HOST@/"${tunnel_host}"}
+    text=${text//@LISTEN_ADDRESS@/"${TUNNEL_LISTEN_ADDRESS:-${tunnel_address}}"}
+    text=${text//@PKI@/"${tunnel_pki:0:16}"}
+    text=${text//@CA_CRT@/"${tunnel_ca}"}
+    text=${text//@AGENT_CRT@/"${tunnel_agent_certificate}"}
+    text=${text//@AGENT_KEY@/"${tunnel_agent_key}"}
+    tunnel_write "$2" "${text}"
 }
 
 tunnel_copy() {
-    tunnel_write "$2" <"$1"
+    tunnel_write "$2" "$(<"$1")"
 }
 
-# tunnel_write TARGET: all of stdin or nothing, for root only. The partial file begins with a dot, which the kubelet does
+# tunnel_write TARGET TEXT: all of it or nothing, for root only. The partial file begins with a dot, which the kubelet does
 # not read, and says "secret", which a gather leaves out. It is made where it will stay: a file that is moved from another
 # directory keeps that one's SELinux label.
 tunnel_write() {
     local partial="${1%/*}/.secret.${1##*/}"
-    (umask 077 && cat >"${partial}")
+    (umask 077 && printf '%s\n' "$2" >"${partial}")
     mv -f "${partial}" "$1"
 }
