@@ -16,6 +16,9 @@ export interface InspectedPayload {
     readonly path: string;
     readonly mode: string;
     readonly bytes: number;
+    /** Characters of its contents in the document. */
+    readonly encoded: number;
+    /** Characters of its whole entry in the document. */
     readonly stored: number;
   }[];
   /** What the tunnel adds to the document, in bytes. */
@@ -71,7 +74,13 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
   const added = [...record.added, recordPath].map((path) => {
     const { entry, content } = entryOf(path);
     const mode = (entry.mode ?? 0o644).toString(8).padStart(4, "0");
-    return { path, mode, bytes: content.length, stored: JSON.stringify(entry).length + 1 };
+    return {
+      path,
+      mode,
+      bytes: content.length,
+      encoded: entry.contents?.source?.length ?? 0,
+      stored: JSON.stringify(entry).length + 1,
+    };
   });
   const bootkube = entryOf(bootkubePath);
   const patched = bootkube.content.toString("utf8");

@@ -320,7 +320,7 @@ it.each([
     const holdsKey = () =>
       execFileSync(
         "bash",
-        ["-c", `grep -rlE 'PRIVATE KEY|client-key-data|tls.key: |LS0tLS1CRUdJTiB' opt etc var || :`],
+        ["-c", `grep -rlE 'BEGIN [A-Z ]*PRIVATE KEY|client-key-data|tls.key: |LS0tLS1CRUdJTiB' opt etc var || :`],
         { cwd: copy, encoding: "utf8" },
       )
         .trim()

@@ -1,0 +1,6 @@
+/** `npm run bench`: figures and goals, always of two things in one run, because machines are noisy. */
+import { nodeSetup } from "./node-setup.ts";
+import { payloadBytes, payloadGrowth } from "./payload.ts";
+
+console.log(`# Benchmark (Node.js ${process.versions.node}, ${process.arch})\n`);
+for (const part of [payloadGrowth, payloadBytes, nodeSetup]) console.log(part());
