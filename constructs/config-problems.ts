@@ -5,7 +5,8 @@ import { InputError, type Problem, problem } from "./problems.ts";
 export function parseConfig<S extends z.ZodType>(schema: S, value: unknown, root: string): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new InputError(...result.error.issues.flatMap((issue) => describeIssue(issue, schema, value, root)));
+  const problems = result.error.issues.flatMap((issue) => describeIssue(issue, schema, value, root));
+  throw new InputError(...new Map(problems.map((p) => [p.message, p])).values());
 }
 
 function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown, root: string): Problem[] {
@@ -21,6 +22,17 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
       typeof parent === "object" && parent !== null ? (parent as Record<PropertyKey, unknown>)[key] : undefined,
     value,
   );
+  // A union's own message says nothing about a part of the object: ask the branch that is one.
+  const branch =
+    issue.code === "invalid_union" && typeof found === "object" && found !== null && !Array.isArray(found)
+      ? issue.errors.find((issues) =>
+          issues.every((inner) => inner.path.length > 0 || inner.code === "unrecognized_keys"),
+        )
+      : undefined;
+  if (branch !== undefined)
+    return branch.flatMap((inner) =>
+      describeIssue({ ...inner, path: [...issue.path, ...inner.path] }, schema, value, root),
+    );
   return [problem("option-invalid", { path: path(issue.path), found: show(found), expected: issue.message })];
 }
 
@@ -47,7 +59,7 @@ function hintFor(key: string, known: readonly string[]): string {
     .map((name) => ({ name, distance: editDistance(key.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
     .sort((a, b) => a.distance - b.distance);
-  if (nearest !== undefined) return `; did you mean ${nearest.name}?`;
+  if (nearest !== undefined) return `; did you mean ${nearest.name}`;
   return known.length > 0 ? `; known here: ${known.join(", ")}` : "";
 }
 

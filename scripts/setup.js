@@ -1,6 +1,7 @@
 // Gets this machine ready for `npm run demo`, and with --for-tests for `npm test` and `npm run bench`.
 import { spawnSync } from "node:child_process";
 import { ensureDependencies } from "./dependencies.js";
+import { ensureGoProgram } from "./go-programs.js";
 
 const forTests = process.argv.includes("--for-tests");
 
@@ -24,11 +25,21 @@ function stop(sentence) {
   process.exit(1);
 }
 
-try {
-  ensureDependencies({ forTests: true });
-} catch (error) {
-  stop(error instanceof Error ? error.message : String(error));
+/**
+ * Runs a step; if it throws, that sentence is all that the user sees.
+ * @param {() => unknown} step
+ */
+function orStop(step) {
+  try {
+    step();
+  } catch (error) {
+    stop(error instanceof Error ? error.message : String(error));
+  }
 }
+
+orStop(() => {
+  ensureDependencies({ forTests: true });
+});
 
 if (forTests) {
   const missing = Object.entries(programs).filter(([program]) => isMissing(program));
@@ -44,8 +55,10 @@ if (forTests) {
       if (apt.status !== 0) stop(`"${step}" failed: ${apt.stderr.trim().split("\n").at(-1) ?? ""}`);
     }
   }
+  if (process.getuid?.() !== 0) stop("The tests enter namespaces of their own, as a machine's root: run them as root.");
   if (isMissing("go"))
     stop("The tests check rendered objects with the real Kubernetes API types: install Go 1.26 or newer.");
+  orStop(() => ensureGoProgram("kubernetes-schema"));
 }
 
 if (Number(process.versions.node.split(".")[0]) >= 24)

@@ -233,7 +233,7 @@ export function agentArguments(options: TunnelOptions, release: Release): string
 
 /** What restricted-v2 admits: no fixed user, no capability, no host. */
 function podTemplate(options: TunnelOptions, release: Release): PodTemplateSpec {
-  const { agent, binaryDirectory } = proxyImage(options);
+  const { agent, agentCommand } = proxyImage(options);
   const { hostNetwork } = options.agents;
   const byToken = options.authentication === "service-account-token";
   const probe = (path: string) => ({
@@ -279,7 +279,7 @@ function podTemplate(options: TunnelOptions, release: Release): PodTemplateSpec 
           name: agentName,
           image: agent,
           imagePullPolicy: "IfNotPresent",
-          command: [`${binaryDirectory}/proxy-agent`],
+          command: [agentCommand],
           args: agentArguments(options, release),
           securityContext: {
             allowPrivilegeEscalation: false,

@@ -17,7 +17,7 @@ export const transports: Record<Transport, { works: true } | { works: false; rea
 
 /** Options that contradict each other, all of them. */
 export function combinationProblems(options: TunnelOptions): Problem[] {
-  const { protocol, transport, authentication, acceptUnauthenticatedAgents, agents } = options;
+  const { protocol, transport, authentication, acceptUnauthenticatedAgents, agents, image } = options;
   const way = transports[`${protocol}/${transport}`];
   const refusals: { paths: string; reason: string }[] = [];
   if (!way.works)
@@ -37,6 +37,12 @@ export function combinationProblems(options: TunnelOptions): Problem[] {
     refusals.push({
       paths: `tunnel.agents.kind DaemonSet and tunnel.agents.replicas ${agents.replicas}`,
       reason: "a DaemonSet has one agent on every node; use `kind: Deployment`, or leave replicas out",
+    });
+  if (image !== "payload" && image.agent === undefined && image.server.includes("/kas-network-proxy/"))
+    refusals.push({
+      paths: `tunnel.image.server ${image.server} and no tunnel.image.agent`,
+      reason:
+        "Kubernetes' image of the server has no agent in it; give kas-network-proxy/proxy-agent as tunnel.image.agent",
     });
   return refusals.map((refusal) => problem("combination-refused", refusal));
 }

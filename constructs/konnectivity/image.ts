@@ -5,7 +5,8 @@ import type { TunnelOptions } from "./options.ts";
 export interface ProxyImage {
   readonly server: string;
   readonly agent: string;
-  readonly binaryDirectory: string;
+  readonly serverCommand: string;
+  readonly agentCommand: string;
 }
 
 /** Component of the release payload; one image holds both binaries. */
@@ -13,9 +14,16 @@ export const payloadComponent = "apiserver-network-proxy";
 
 export function proxyImage({ image }: TunnelOptions): ProxyImage {
   if (image === "payload")
-    return { server: placeholders.image, agent: placeholders.image, binaryDirectory: "/usr/bin" };
-  const { server, agent = server, binaryDirectory = directoryOf(server) } = image;
-  return { server, agent, binaryDirectory: binaryDirectory.replace(/\/$/, "") };
+    return {
+      server: placeholders.image,
+      agent: placeholders.image,
+      serverCommand: "/usr/bin/proxy-server",
+      agentCommand: "/usr/bin/proxy-agent",
+    };
+  const { server, agent = server, binaryDirectory } = image;
+  const program = (reference: string, name: string) =>
+    `${(binaryDirectory ?? directoryOf(reference)).replace(/\/$/, "")}/${name}`;
+  return { server, agent, serverCommand: program(server, "proxy-server"), agentCommand: program(agent, "proxy-agent") };
 }
 
 /** Kubernetes' own images have the binaries at the root, OpenShift's in /usr/bin. */

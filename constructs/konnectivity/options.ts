@@ -16,10 +16,10 @@ export const isIpAddress = (text: string) =>
   !/[/%[\]]/.test(text) && (Address4.isValid(text) || Address6.isValid(text));
 export const isIpv6 = (text: string) => isIpAddress(text) && text.includes(":");
 
-/** Only digits and dots: a mistyped address, not a name. */
+/** Only digits and dots: a mistyped address, not a name. The words are listenAddress's. */
 const isDnsName = (text: string) =>
   text.length <= 253 &&
-  !/^[\d.]+$/.test(text) &&
+  !/^([\d.]+|all|address)$/.test(text) &&
   text.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 
 /** An address that others can dial: not loopback, unspecified, link-local or multicast. */
@@ -27,7 +27,9 @@ const isDialable = (text: string) => {
   if (!isIpAddress(text)) return false;
   if (Address4.isValid(text)) return !/^(0\.|127\.|169\.254\.|22[4-9]\.|23\d\.|24\d\.|25[0-5]\.)/.test(text);
   const address = new Address6(text);
-  return !address.isLoopback() && !address.isLinkLocal() && !address.isMulticast() && address.correctForm() !== "::";
+  // ::/96 and ::ffff:0:0/96 hold unspecified, loopback and IPv4 in disguise.
+  const special = /^(0000:){5}(0000|ffff):/.test(address.canonicalForm());
+  return !special && !address.isLinkLocal() && !address.isMulticast();
 };
 
 const imageReference = z
@@ -37,7 +39,7 @@ const imageReference = z
     { error: "an image reference with a registry, like registry.example.com/team/proxy@sha256:…" },
   );
 
-const tunnelSchema = z.strictObject(
+export const tunnelSchema = z.strictObject(
   {
     /** The release whose proxy image runs; decides which flags it is given. */
     release: oneOf("auto", ...releases).default("auto"),

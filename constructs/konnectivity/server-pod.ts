@@ -75,7 +75,7 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
 
 /** The server as a static pod of the bootstrap machine. */
 export function serverPod(options: TunnelOptions, release: Release): Pod {
-  const { server, binaryDirectory } = proxyImage(options);
+  const { server, serverCommand } = proxyImage(options);
   const mounts = [
     ...(options.transport === "unix-socket" ? [{ name: "socket", host: kasConfig.host, at: kasConfig.host }] : []),
     { name: "serving", host: `${tls}/serving`, at: serving },
@@ -107,7 +107,7 @@ export function serverPod(options: TunnelOptions, release: Release): Pod {
           name: serverName,
           image: server,
           imagePullPolicy: "IfNotPresent",
-          command: [`${binaryDirectory}/proxy-server`],
+          command: [serverCommand],
           args: serverArguments(options, release),
           // Root, because the kube-apiserver's socket directory and the keys are root's; no power beside that.
           securityContext: {

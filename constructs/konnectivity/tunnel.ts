@@ -82,7 +82,12 @@ export function renderTunnel(options: TunnelOptions, release: Release, networks:
 }
 
 function toYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  return stringify(value, {
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    defaultStringType: "QUOTE_SINGLE",
+    defaultKeyType: "PLAIN",
+  });
 }
 
 /** Comments are for readers of the tree; the node gets the rest. */

@@ -55,12 +55,15 @@ function virtualAddresses(platform: unknown): string[] {
   return [...new Set(values.filter((v): v is string => typeof v === "string" && isAddress(v)))];
 }
 
+/** No zone: after its "%" anything may stand, and these words go into a shell's settings. */
+const isPlain = (text: string) => /^[0-9a-f:./]+$/i.test(text);
+
 export function isAddress(text: string): boolean {
-  return !text.includes("/") && (Address4.isValid(text) || Address6.isValid(text));
+  return isPlain(text) && !text.includes("/") && (Address4.isValid(text) || Address6.isValid(text));
 }
 
 function parseNetwork(cidr: string): Address4 | Address6 | undefined {
-  if (!cidr.includes("/")) return undefined;
+  if (!isPlain(cidr) || !cidr.includes("/")) return undefined;
   if (Address4.isValid(cidr)) return new Address4(cidr);
   return Address6.isValid(cidr) ? new Address6(cidr) : undefined;
 }

@@ -142,7 +142,7 @@ describe("options reach the node", () => {
     ] as const) {
       const node = nodeWith(shape, {}, { networks });
       node.must(bootkube, network(["fd00:1::7/64"]));
-      expect(node.read(`${manifests}/bootstrap-konnectivity-agents.yaml`)).toContain(`--proxy-server-host=${host}\n`);
+      expect(node.read(`${manifests}/bootstrap-konnectivity-agents.yaml`)).toContain(`--proxy-server-host=${host}'\n`);
     }
   });
 
@@ -150,10 +150,10 @@ describe("options reach the node", () => {
     const node = nodeWith("4.18", { address: "bootstrap.example.com" });
     node.must(bootkube);
     expect(node.read(`${manifests}/bootstrap-konnectivity-agents.yaml`)).toContain(
-      "--proxy-server-host=bootstrap.example.com\n",
+      "--proxy-server-host=bootstrap.example.com'\n",
     );
     expect(node.read("/var/applied/manifests/bootstrap-konnectivity-server.yaml")).toContain(
-      "--agent-bind-address=10.0.3.7\n",
+      "--agent-bind-address=10.0.3.7'\n",
     );
   });
 
@@ -193,7 +193,7 @@ describe("options reach the node", () => {
     node.must(bootkube);
     expect(node.read("/var/podman.log")).not.toContain("apiserver-network-proxy");
     expect(node.read(`${manifests}/bootstrap-konnectivity-agents.yaml`)).toContain(
-      "image: registry.example.com/own/proxy:1\n",
+      "image: 'registry.example.com/own/proxy:1'\n",
     );
   });
 });
@@ -288,7 +288,7 @@ echo finished`,
         grep -l -E '@[A-Z_]+@' ${staticPod} ${manifests}/bootstrap-* && result=unfilled
         [ "$(ls ${manifests} | grep -c ^bootstrap-)" = 5 ] || result=incomplete
         [ "$(ls -A ${manifests} /etc/kubernetes/manifests /etc/kubernetes/bootstrap-configs | grep -c '^\\.secret')" = 0 ] || result=partial
-        key=$(sed -n 's/^  tls.key: //p' ${manifests}/bootstrap-konnectivity-secret.yaml | tr -d '"' | base64 -d | openssl pkey -pubout)
+        key=$(sed -n 's/^  tls.key: //p' ${manifests}/bootstrap-konnectivity-secret.yaml | tr -d "'" | base64 -d | openssl pkey -pubout)
         [ "$key" = "$(openssl x509 -in ${home}/tls/agent/tls.crt -noout -pubkey)" ] || result=mixed
         echo $result
     done`);

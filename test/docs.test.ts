@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { readConfig } from "../cli/config-file.ts";
+import { readTunnel, tunnelSchema } from "../constructs/konnectivity/options.ts";
+import { specVersions } from "../constructs/payload/ignition.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "stacks/README.md"].concat(
+  readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+);
+
+describe("docs", () => {
+  it.each(pages)("%s links only to what is there", (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = ""]) => link);
+    expect(links.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
+  });
+
+  it("the example config is valid, and is all defaults as it says", () => {
+    expect(readConfig(join(root, "docs/examples/konnectivity.yaml"))).toEqual({ tunnel: readTunnel({}) });
+    expect(Object.keys((parse(read("docs/examples/konnectivity.yaml")) as { tunnel: object }).tunnel)).toEqual(
+      Object.keys(readTunnel({})),
+    );
+  });
+
+  it("docs/tunnel.md names every option", () => {
+    const page = read("docs/tunnel.md");
+    const options = optionPaths(z.toJSONSchema(tunnelSchema, { io: "input" }));
+    expect(options.length).toBeGreaterThan(15);
+    const names = (path: string) => page.includes(`\`${path.replace(/^seLinuxOptions\./, "")}\``);
+    expect(options.filter((path) => !names(path))).toEqual([]);
+  });
+
+  it("docs/payload.md names the spec versions that are known", () => {
+    expect(read("docs/payload.md")).toContain(`known: ${specVersions[0]} to ${specVersions.at(-1) ?? ""}`);
+  });
+});
+
+/** Every option, like agents.kind. */
+function optionPaths(schema: z.core.JSONSchema._JSONSchema, prefix = ""): string[] {
+  if (typeof schema === "boolean") return [prefix.slice(0, -1)];
+  const properties = [schema, ...(schema.anyOf ?? [])].flatMap((s) =>
+    typeof s === "boolean" ? [] : Object.entries(s.properties ?? {}),
+  );
+  if (properties.length === 0) return [prefix.slice(0, -1)];
+  return properties.flatMap(([name, child]) => optionPaths(child, `${prefix}${name}.`));
+}

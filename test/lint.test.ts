@@ -1,0 +1,39 @@
+import { fileURLToPath } from "node:url";
+import { ESLint } from "eslint";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const eslint = new ESLint({ cwd: root });
+
+/** Why lint refuses this import in this file of the tree; empty if it does not. */
+async function refusals(file: string, module: string): Promise<string[]> {
+  const [result] = await eslint.lintText(`import "${module}";\n`, { filePath: `${root}${file}` });
+  return (result?.messages ?? [])
+    .filter(({ ruleId }) => ruleId === "no-restricted-imports")
+    .map(({ message }) => message);
+}
+
+describe("lint", () => {
+  it.each([
+    ["main.ts", "@cdktf/provider-aws"],
+    ["main.ts", "@cdktf/provider-azurerm"],
+    ["constructs/payload/pointer.ts", "@cdktf/provider-google/lib/index.js"],
+  ])("refuses a provider's root: %s imports %s", async (file, module) => {
+    expect((await refusals(file, module)).join()).toContain("Import one resource");
+  });
+
+  it.each([
+    ["constructs/payload/check.ts", "../konnectivity/options.ts", "pure"],
+    ["constructs/payload/check.ts", "cdktf", "pure"],
+    ["constructs/payload/check.ts", "node:fs", "pure"],
+    ["constructs/konnectivity/tunnel.ts", "../payload/check.ts", "knows no Ignition"],
+    ["constructs/problems.ts", "../cli/main.ts", "one way"],
+    ["constructs/problems.ts", "../main.ts", "one way"],
+  ])("keeps the direction: %s does not import %s", async (file, module, reason) => {
+    expect((await refusals(file, module)).join()).toContain(reason);
+  });
+
+  it("has nothing against one resource of a provider", async () => {
+    expect(await refusals("main.ts", "@cdktf/provider-aws/lib/vpc/index.js")).toEqual([]);
+  });
+});
