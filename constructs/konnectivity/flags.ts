@@ -81,30 +81,11 @@ export const imageTraits: Record<
     readonly bracketIpv6: boolean;
     /** Pings more often than the server's policy allows cost the connection: 5 min is grpc's default, 30 s the later setting. */
     readonly agentKeepalive: string;
-    /** Whether a leftover socket is deleted when we do not ask for it; we always ask. */
-    readonly deletesSocketByDefault: boolean;
-    /** In the oldest the agent's /readyz says ok whatever its connection does. */
-    readonly agentReadinessTellsConnection: boolean;
   }
 > = {
-  "4.12-4.13": {
-    bracketIpv6: true,
-    agentKeepalive: "5m",
-    deletesSocketByDefault: false,
-    agentReadinessTellsConnection: false,
-  },
-  "4.14-4.22": {
-    bracketIpv6: false,
-    agentKeepalive: "30s",
-    deletesSocketByDefault: true,
-    agentReadinessTellsConnection: true,
-  },
-  "4.23+": {
-    bracketIpv6: false,
-    agentKeepalive: "30s",
-    deletesSocketByDefault: true,
-    agentReadinessTellsConnection: true,
-  },
+  "4.12-4.13": { bracketIpv6: true, agentKeepalive: "5m" },
+  "4.14-4.22": { bracketIpv6: false, agentKeepalive: "30s" },
+  "4.23+": { bracketIpv6: false, agentKeepalive: "30s" },
 };
 
 /**

@@ -33,7 +33,8 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
     v: 2,
     mode: protocol,
 
-    // The kube-apiserver's side. With a socket the port must be 0 and certificates are an error.
+    // The kube-apiserver's side. With a socket the port must be 0 and certificates are an error. A socket that a crash
+    // left is deleted by default only from 4.14 on, so it is always said.
     "uds-name": overSocket ? socket.host : undefined,
     "delete-existing-uds-file": overSocket ? "true" : undefined,
     "server-port": overSocket ? 0 : ports.server,

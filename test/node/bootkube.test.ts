@@ -132,6 +132,17 @@ describe.each(tunnelShapes)("bootkube.sh of %s with the tunnel in it", (shape) =
   });
 });
 
+it("our part needs no program that RHCOS may lack", () => {
+  const node = nodeWith("4.18");
+  // bash, coreutils, grep, iproute2, jq (the record's), openssl: known to be there. No envsubst, python, awk or hostname.
+  const there =
+    "bash env cat cp mv rm mkdir touch base64 sha256sum timeout sleep date grep ip jq openssl chmod ls".split(" ");
+  node.must(`mkdir /opt/rhcos && for name in ${there.join(" ")}; do ln -s "$(command -v $name)" /opt/rhcos/; done`);
+  const { status, stderr } = node.run(`PATH=/opt/programs:/opt/rhcos ${bootkube}`);
+  expect(stderr).not.toContain("command not found");
+  expect(status).toBe(0);
+});
+
 describe("options reach the node", () => {
   it("IPv6: brackets for the image that needs them, and for no other", () => {
     const networks = { machine: ["fd00:1::/48"], cluster: ["fd01::/48"], service: ["fd02::/112"] };
