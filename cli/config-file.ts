@@ -1,4 +1,4 @@
-import { parseDocument } from "yaml";
+import { type Document, parseDocument } from "yaml";
 import { z } from "zod";
 import { parseConfig } from "../constructs/config-problems.ts";
 import { readTunnel, type Tunnel } from "../constructs/konnectivity/options.ts";
@@ -12,6 +12,17 @@ export interface Config {
 
 const configSchema = z.strictObject({ tunnel: z.unknown().optional() }, { error: "an object with the key tunnel" });
 
+function toValue(file: string, document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // An alias of nothing is found only now.
+    if (error instanceof ReferenceError)
+      throw new InputError(problem("config-not-yaml", { file, detail: error.message }));
+    throw error;
+  }
+}
+
 /** Reads the config file, or says all that is wrong with it. Without a file everything has its default. */
 export function readConfig(file: string | undefined): Config {
   if (file === undefined) return { tunnel: readTunnel(undefined) };
@@ -21,10 +32,10 @@ export function readConfig(file: string | undefined): Config {
     const place = at === undefined ? "" : ` at line ${at.line}, column ${at.col}`;
     return problem("config-not-yaml", {
       file,
-      detail: `${error.message.split("\n")[0]?.replace(/ at line.*$/, "") ?? ""}${place}`,
+      detail: `${error.message.split("\n")[0]?.replace(/ at line.*$|; please use YAML.*$/, "") ?? ""}${place}`,
     });
   });
   if (mistakes.length > 0) throw new InputError(...mistakes);
-  const config = parseConfig(configSchema, document.toJS() ?? {}, "");
+  const config = parseConfig(configSchema, toValue(file, document) ?? {}, "");
   return { tunnel: readTunnel(config.tunnel) };
 }

@@ -2,6 +2,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -38,6 +39,12 @@ export function writeUserFiles(files: readonly { file: string; text: string }[])
       writeWhole(partial, text);
       return { partial, file };
     });
+    // A folder in the way is what can still go wrong: known before the first file is replaced.
+    for (const { file } of staged) {
+      writing = file;
+      if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+        throw Object.assign(new Error(), { code: "EISDIR" });
+    }
     for (const { partial, file } of staged) {
       writing = file;
       renameSync(partial, file);

@@ -158,13 +158,23 @@ function readPointer(options: BuildOptions, sha512: string) {
 
 /** An older pointer beside a newer payload would make a machine that refuses to boot. */
 function staleWarnings(file: string, pointer: object | undefined, sha512: string): Warning[] {
-  if (pointer !== undefined || !exists(file) || readUserFile(file, "").includes(sha512)) return [];
+  if (pointer !== undefined || !exists(file) || namesPayload(file, sha512)) return [];
   return [
     {
       code: "pointer-stale",
       message: `${file} is from an earlier build and names another payload: build again with --url, or delete it.`,
     },
   ];
+}
+
+/** One that cannot be read is as good as one that names another. */
+function namesPayload(pointerFile: string, sha512: string): boolean {
+  try {
+    return readUserFile(pointerFile, "").includes(sha512);
+  } catch (error) {
+    if (error instanceof InputError) return false;
+    throw error;
+  }
 }
 
 function describePayload(found: InspectedPayload): string {

@@ -33,13 +33,24 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
     return branch.flatMap((inner) =>
       describeIssue({ ...inner, path: [...issue.path, ...inner.path] }, schema, value, root),
     );
-  return [problem("option-invalid", { path: path(issue.path), found: show(found), expected: issue.message })];
+  return [
+    problem("option-invalid", { path: path(issue.path) || "The config", found: show(found), expected: issue.message }),
+  ];
 }
 
 function show(value: unknown): string {
   if (value === undefined) return "missing";
-  const text = JSON.stringify(value);
+  const text = jsonOf(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** An alias in YAML can make a value contain itself. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "something that contains itself";
+  }
 }
 
 /** The keys that an object schema knows at a path, through optional, default and union layers. */

@@ -76,12 +76,18 @@ export function findAnchors(script: string, release: Release): AnchorOffsets | P
       problems.push(problem("anchor-repeated", { anchor: name, line: shown, lines: at }));
     } else {
       const place = places[index];
-      if (place === undefined || place.text || place.depth !== anchor.depth) {
+      const continued = anchor.place === "before" && continuesCommand(lines, index);
+      if (place === undefined || place.text || place.depth !== anchor.depth || continued) {
         problems.push(
           problem("anchor-nested", {
             anchor: name,
             line: index + 1,
-            found: place === undefined || place.text ? "inside quoted text" : `at nesting depth ${place.depth}`,
+            found:
+              place === undefined || place.text
+                ? "inside quoted text"
+                : continued
+                  ? "the rest of the command before it"
+                  : `at nesting depth ${place.depth}`,
             wanted: `a command at nesting depth ${anchor.depth}`,
           }),
         );
@@ -97,6 +103,14 @@ export function findAnchors(script: string, release: Release): AnchorOffsets | P
     if (a !== undefined && b !== undefined && a > b) problems.push(problem("anchor-order", { first, second }));
   }
   return problems.length > 0 ? problems : (offsets as AnchorOffsets);
+}
+
+/** Whether the command on the lines before goes on here: lines put in between would become part of it, or depend on it. */
+function continuesCommand(lines: readonly string[], index: number): boolean {
+  const isComment = (line: string) => /^\s*(#|$)/.test(line);
+  const before = lines[index - 1] ?? "";
+  const command = lines.slice(0, index).findLast((line) => !isComment(line)) ?? "";
+  return (before.endsWith("\\") && !isComment(before)) || /(&&|\|)\s*$/.test(command);
 }
 
 /** The script with the insertions at their anchors, and nothing else changed. */

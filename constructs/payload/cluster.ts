@@ -16,6 +16,9 @@ export interface Cluster {
 /** The ConfigMap in which the installer keeps the install-config for the cluster (pull secret left out). */
 const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
 
+/** The parser's warnings would go to stderr, with a piece of the manifest. */
+const quietly = { logLevel: "error" } as const;
+
 export function readCluster(files: readonly FileEntry[]): Cluster {
   const config = installConfig(files.find((file) => file.path === clusterConfigPath));
   const networking = isObject(config.networking) ? config.networking : {};
@@ -30,13 +33,15 @@ export function readCluster(files: readonly FileEntry[]): Cluster {
 function installConfig(file: FileEntry | undefined): Record<string, unknown> {
   if (file === undefined) return {};
   try {
-    const map: unknown = parse(decodeContents(file.contents).toString("utf8"));
+    const map: unknown = parse(decodeContents(file.contents).toString("utf8"), quietly);
     const text = isObject(map) && isObject(map.data) ? map.data["install-config"] : undefined;
-    const config: unknown = typeof text === "string" ? parse(text) : undefined;
+    const config: unknown = typeof text === "string" ? parse(text, quietly) : undefined;
     return isObject(config) ? config : {};
   } catch (error) {
     // A manifest that we cannot read is the cluster's business; we then know less, and say so (unknownNetworks).
-    if (error instanceof UndecodableError || (error instanceof Error && error.name.startsWith("YAML"))) return {};
+    // The parser throws a ReferenceError for an alias of nothing.
+    if (error instanceof UndecodableError || error instanceof ReferenceError) return {};
+    if (error instanceof Error && error.name.startsWith("YAML")) return {};
     throw error;
   }
 }

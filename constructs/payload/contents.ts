@@ -13,6 +13,7 @@ export class UndecodableError extends Error {}
 export function decodeContents(contents: Resource | undefined): Buffer {
   const source = contents?.source;
   if (source === undefined || source === null || source === "") throw new UndecodableError("it has no contents.source");
+  if (typeof source !== "string") throw new UndecodableError("its contents.source is not text");
   const { encoding, data } = splitDataUrl(source);
   const raw = encoding === "base64" ? decodeBase64(data) : decodePercent(data);
   switch (contents?.compression ?? "") {
@@ -31,15 +32,11 @@ export function replaceContents(contents: Resource, bytes: Buffer): Resource {
   const raw = contents.compression === "gzip" ? gzip(bytes) : bytes;
   const data = encoding === "base64" ? raw.toString("base64") : encodePercent(raw);
   const replaced: Resource = { ...contents, source: `${header},${data}` };
-  const algorithm = contents.verification?.hash?.split("-", 1)[0];
-  if (algorithm !== undefined) {
-    const hash = createHash(algorithm === "sha256" ? "sha256" : "sha512")
-      .update(bytes)
-      .digest("hex");
-    replaced.verification = {
-      ...contents.verification,
-      hash: `${algorithm === "sha256" ? "sha256" : "sha512"}-${hash}`,
-    };
+  const previous: unknown = contents.verification?.hash;
+  if (previous !== undefined && previous !== null) {
+    const algorithm = typeof previous === "string" && previous.startsWith("sha256-") ? "sha256" : "sha512";
+    const hash = createHash(algorithm).update(bytes).digest("hex");
+    replaced.verification = { ...contents.verification, hash: `${algorithm}-${hash}` };
   }
   return replaced;
 }

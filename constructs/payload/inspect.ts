@@ -71,6 +71,9 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
       throw error;
     }
   };
+  const recorded: unknown = record.added;
+  if (!Array.isArray(recorded) || anchorNames.some((name) => typeof record.insertions[name] !== "string"))
+    throw damaged("its record is not whole");
   const added = [...record.added, recordPath].map((path) => {
     const { entry, content } = entryOf(path);
     const mode = (entry.mode ?? 0o644).toString(8).padStart(4, "0");
@@ -84,9 +87,10 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
   });
   const bootkube = entryOf(bootkubePath);
   const patched = bootkube.content.toString("utf8");
-  const { diff, original } = insertionDiff(patched, record);
-  if (createHash("sha256").update(original).digest("hex") !== record.bootkubeSha256)
+  const found = insertionDiff(patched, record);
+  if (found === undefined || createHash("sha256").update(found.original).digest("hex") !== record.bootkubeSha256)
     throw damaged("bootkube.sh is not the installer's with our insertions");
+  const { diff, original } = found;
   const was = replaceContents(bootkube.entry.contents ?? {}, Buffer.from(original));
   const grown = (bootkube.entry.contents?.source?.length ?? 0) - (was.source?.length ?? 0);
   const addedBytes = added.reduce((sum, { stored }) => sum + stored, grown);
@@ -94,7 +98,7 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
 }
 
 /** The diff is known: the insertions are in the record. It is made from there, and undoing it must give the original. */
-function insertionDiff(patched: string, record: PayloadRecord): { diff: string; original: string } {
+function insertionDiff(patched: string, record: PayloadRecord): { diff: string; original: string } | undefined {
   const context = 2;
   const hunks: string[] = [];
   let original = patched;
@@ -104,11 +108,14 @@ function insertionDiff(patched: string, record: PayloadRecord): { diff: string; 
     const at = patched.indexOf(
       anchors[name].place === "before" ? `${insertion}${anchors[name].line}\n` : `${anchors[name].line}\n${insertion}`,
     );
-    if (at < 0) continue; // the hash tells
+    if (at < 0) return undefined;
     const start = anchors[name].place === "before" ? at : at + anchors[name].line.length + 1;
     original = original.replace(insertion, "");
     const before = patched.slice(0, start).split("\n").slice(0, -1);
-    const after = patched.slice(start + insertion.length).split("\n");
+    const after = patched
+      .slice(start + insertion.length)
+      .replace(/\n$/, "")
+      .split("\n");
     const lines = insertion.split("\n").slice(0, -1);
     const from = Math.max(0, before.length - context);
     const length = before.length - from + Math.min(context, after.length);

@@ -34,7 +34,7 @@ const defaultTotalTimeoutSeconds = 1800;
 /** The small config for user data that makes the machine fetch the payload and check it. */
 export function pointerTo(props: PointerProps): Pointer {
   const { url, sha512, caBundle, proxy, totalTimeoutSeconds } = props;
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = isPlainUrl(url) ? new URL(url) : undefined;
   if (parsed?.host === undefined || parsed.host === "" || parsed.pathname.length < 2)
     throw new InputError(problem("pointer-url-invalid", { found: JSON.stringify(withoutQuery(url)) }));
   const scheme = schemes[parsed.protocol as keyof typeof schemes] as (typeof schemes)[keyof typeof schemes] | undefined;
@@ -57,7 +57,7 @@ export function pointerTo(props: PointerProps): Pointer {
     notHonoured("A total time-out", "Ignition gives up by itself there, after the first refusal");
   if (caBundle !== undefined) problems.push(...caBundleProblems(caBundle));
   if (proxy !== undefined) problems.push(...proxyProblems(proxy));
-  if (totalTimeoutSeconds !== undefined && !(Number.isInteger(totalTimeoutSeconds) && totalTimeoutSeconds > 0))
+  if (totalTimeoutSeconds !== undefined && !(Number.isSafeInteger(totalTimeoutSeconds) && totalTimeoutSeconds > 0))
     problems.push(
       problem("pointer-option-invalid", {
         option: "The total time-out",
@@ -102,7 +102,15 @@ export function pointerTo(props: PointerProps): Pointer {
 
 /** A signed URL's query opens the payload: it is never shown. */
 export function withoutQuery(url: string): string {
-  return url.replace(/[?#].*$/s, "?…").replace(/\/\/[^/@]*@/, "//…@");
+  return url
+    .replace(/^(data:).*$/is, "$1…")
+    .replace(/[?#].*$/s, "?…")
+    .replace(/^([^/\\]*[/\\]*).*@/s, "$1…@");
+}
+
+/** What Go takes for a URL as well: URL.canParse alone forgives blanks, backslashes, missing slashes and a broken %. */
+function isPlainUrl(url: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^\s\\]+$/i.test(url) && !/%(?![0-9a-f]{2})/i.test(url) && URL.canParse(url);
 }
 
 function* caBundleProblems(bundle: string): Generator<Problem> {
@@ -125,7 +133,7 @@ function* proxyProblems(proxy: NonNullable<PointerProps["proxy"]>): Generator<Pr
     ["The http proxy", proxy.http],
     ["The https proxy", proxy.https],
   ] as const) {
-    if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
+    if (url !== undefined && !(isPlainUrl(url) && /^https?:$/.test(new URL(url).protocol)))
       yield problem("pointer-option-invalid", {
         option,
         found: JSON.stringify(withoutQuery(url)),

@@ -25,7 +25,7 @@ export function findRecord(files: readonly FileEntry[]): PayloadRecord | undefin
   if (file === undefined) return undefined;
   try {
     const record: unknown = JSON.parse(decodeContents(file.contents).toString("utf8"));
-    if (isObject(record) && typeof record.version === "string" && isObject(record.insertions))
+    if (isObject(record) && /^[\w.+-]+$/.test(String(record.version)) && isObject(record.insertions))
       return record as unknown as PayloadRecord;
   } catch {
     // Damaged: it still tells whose it is.

@@ -2,7 +2,7 @@
 export interface LinePlace {
   /** How many `if`, `case`, loops, groups and subshells are open at its start. */
   readonly depth: number;
-  /** True when it is text (inside quotes or a here-document), not a command. */
+  /** True when it is text (inside quotes, arithmetic or a here-document), not a command. */
   readonly text: boolean;
 }
 
@@ -16,9 +16,15 @@ export class ShellStructureError extends Error {
   }
 }
 
-const closers: Record<string, string> = { fi: "if", esac: "case", done: "do", "}": "{" };
-const openers = new Set(["if", "case", "do", "{"]);
-const commandFollows = new Set(["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time"]);
+const closers: Record<string, readonly string[]> = {
+  fi: ["if"],
+  esac: ["case"],
+  done: ["for", "select", "while", "until"],
+  "}": ["{"],
+  "]]": ["[["],
+};
+const openers = new Set(["if", "case", "for", "select", "while", "until", "{", "[["]);
+const commandFollows = new Set(["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc"]);
 
 /**
  * The place of every line of a bash script. It knows quotes, comments, here-documents, expansions and compound commands,
@@ -26,71 +32,62 @@ const commandFollows = new Set(["if", "then", "else", "elif", "while", "until", 
  */
 export function linePlaces(script: string): LinePlace[] {
   const places: LinePlace[] = [];
-  const open: { kind: string; line: number }[] = [];
+  /** `pattern`: a `case` that waits for a pattern's end. */
+  const open: { kind: string; line: number; pattern?: boolean }[] = [];
   const hereDocuments: { end: string; stripTabs: boolean }[] = [];
   let at = 0;
-  let commandPosition = true;
 
   const startLine = (text: boolean) => places.push({ depth: open.length, text });
   const push = (kind: string) => open.push({ kind, line: places.length });
-  const top = () => open.at(-1)?.kind;
-  const pop = (kind: string, found: string) => {
-    if (top() !== kind) throw new ShellStructureError(places.length, `"${found}" closes nothing that is open`);
+  const top = () => open.at(-1)?.kind ?? "";
+  const pop = (kinds: readonly string[], found: string) => {
+    if (!kinds.includes(top())) throw new ShellStructureError(places.length, `"${found}" closes nothing that is open`);
     open.pop();
+  };
+  const match = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    return pattern.exec(script);
   };
 
   /** Moves past a quoted or braced stretch that ends with `end`, noting the lines that begin inside it. */
   const skipTo = (end: string, what: string, escapes: boolean) => {
     const from = places.length;
-    for (; at < script.length; at++) {
-      const c = script[at];
-      if (c === end) {
-        at++;
-        return;
-      }
+    while (at < script.length) {
+      const c = script.charAt(at);
+      at++;
+      if (c === end) return;
       if (c === "\n") startLine(true);
       else if (c === "\\" && escapes) {
-        at++;
         if (script[at] === "\n") startLine(true);
-      } else if (c === "'" && end === "}") {
         at++;
-        skipTo("'", "quote", false);
-        at--;
-      } else if (c === '"' && end === "}") {
-        at++;
-        skipTo('"', "quote", true);
-        at--;
-      } else if (c === "$" && script[at + 1] === "{" && end !== "'") {
+      } else if (end === "'") continue;
+      else if ((c === "'" || c === '"') && end === "}") skipTo(c, "quote", c === '"');
+      else if (c === "$" && script.startsWith("((", at)) {
         at += 2;
+        skipArithmetic();
+      } else if (c === "$" && script[at] === "{") {
+        at++;
         skipTo("}", "${", true);
-        at--;
-      } else if (c === "$" && script[at + 1] === "(" && end !== "'") {
-        at += 2;
-        skipSubstitution();
-        at--;
+      } else if (c === "$" && script[at] === "(") {
+        at++;
+        push("$(");
+        commands(true);
       }
     }
     throw new ShellStructureError(from, `a ${what} is never closed`);
   };
 
-  /** Inside text, a command substitution matters only for where it ends. */
-  const skipSubstitution = () => {
+  /** From behind `((`. What looks like it and is a subshell in a subshell ends at the same place. */
+  const skipArithmetic = () => {
     const from = places.length;
-    for (let parentheses = 1; at < script.length; at++) {
-      const c = script[at];
+    for (let parentheses = 2; at < script.length;) {
+      const c = script.charAt(at);
+      at++;
       if (c === "\n") startLine(true);
-      else if (c === "\\") at++;
       else if (c === "(") parentheses++;
-      else if (c === ")" && --parentheses === 0) {
-        at++;
-        return;
-      } else if (c === "'" || c === '"') {
-        at++;
-        skipTo(c, "quote", c === '"');
-        at--;
-      }
+      else if (c === ")" && --parentheses === 0) return;
     }
-    throw new ShellStructureError(from, "a $( is never closed");
+    throw new ShellStructureError(from, "an arithmetic expression is never closed");
   };
 
   const readHereDocuments = () => {
@@ -107,73 +104,112 @@ export function linePlaces(script: string): LinePlace[] {
     }
   };
 
-  startLine(false);
-  while (at < script.length) {
-    const c = script.charAt(at);
-    const rest = script.slice(at, at + 64);
-    if (c === "\n") {
-      at++;
-      commandPosition = true;
-      readHereDocuments();
-      if (at < script.length) startLine(false);
-    } else if (c === " " || c === "\t") {
-      at++;
-    } else if (c === "\\") {
-      at += 2;
-      if (script[at - 1] === "\n") startLine(false);
-      else commandPosition = false;
-    } else if (c === "#" && /[\s;&|(]/.test(script[at - 1] ?? " ")) {
-      const newline = script.indexOf("\n", at);
-      at = newline < 0 ? script.length : newline;
-    } else if (c === "'" || c === '"') {
-      at++;
-      skipTo(c, "quote", c === '"');
-      commandPosition = false;
-    } else if (rest.startsWith("$((") || (rest.startsWith("((") && commandPosition)) {
-      at += c === "$" ? 3 : 2;
-      const end = script.indexOf("))", at);
-      if (end < 0) throw new ShellStructureError(places.length, "an arithmetic expression is never closed");
-      at = end + 2;
-      commandPosition = false;
-    } else if (rest.startsWith("${")) {
-      at += 2;
-      skipTo("}", "${", true);
-      commandPosition = false;
-    } else if (rest.startsWith("$(") || c === "(") {
-      const opened = c === "$" ? "$(" : "(";
-      push(opened);
-      at += opened.length;
-      commandPosition = true;
-    } else if (c === ")") {
-      at++;
-      // In a case, a pattern ends with a parenthesis that nothing opened.
-      const closed = top() === "case" ? "" : top() === "$(" ? "$(" : "(";
-      if (closed !== "") pop(closed, ")");
-      commandPosition = closed !== "$(";
-    } else if (rest.startsWith("<<<")) {
-      at += 3;
-    } else if (rest.startsWith("<<")) {
-      const word = /^<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([^\s;&|<>()'"]+))/.exec(rest);
-      if (word === null) throw new ShellStructureError(places.length, "a here-document has no end word");
-      hereDocuments.push({ end: word[2] ?? word[3] ?? word[4] ?? "", stripTabs: word[1] === "-" });
-      at += word[0].length;
-    } else if (c === ";" || c === "&" || c === "|") {
-      at++;
-      commandPosition = true;
-    } else {
-      const word = /^[^\s;&|()'"$\\<>]+|^./.exec(rest)?.[0] ?? c;
-      const alone = /^(?:[\s;&|()]|$)/.test(script.slice(at + word.length, at + word.length + 1));
-      at += word.length;
-      const keyword = commandPosition && alone ? word : "";
-      if (openers.has(keyword)) push(keyword);
-      const closes = closers[keyword];
-      if (closes !== undefined) pop(closes, keyword);
-      commandPosition = commandFollows.has(keyword);
+  /** Follows commands to the end of the script or, in text, to the end of the substitution that was just opened. */
+  const commands = (inText: boolean) => {
+    const outside = open.length - 1;
+    let commandPosition = true;
+    while (at < script.length) {
+      const c = script.charAt(at);
+      const here = open.at(-1);
+      if (c === "\n") {
+        at++;
+        commandPosition = true;
+        readHereDocuments();
+        if (at < script.length) startLine(inText);
+      } else if (c === " " || c === "\t") {
+        at++;
+      } else if (c === "\\") {
+        at += 2;
+        if (script[at - 1] === "\n") startLine(inText);
+        else commandPosition = false;
+      } else if (c === "#" && /[\s;&|()]/.test(script[at - 1] ?? " ")) {
+        const newline = script.indexOf("\n", at);
+        at = newline < 0 ? script.length : newline;
+      } else if (c === "'" || c === '"') {
+        at++;
+        skipTo(c, "quote", c === '"');
+        commandPosition = false;
+      } else if (script.startsWith("$'", at)) {
+        at += 2;
+        skipTo("'", "quote", true);
+        commandPosition = false;
+      } else if (
+        script.startsWith("$((", at) ||
+        (script.startsWith("((", at) && (commandPosition || afterFor(script, at)))
+      ) {
+        at += c === "$" ? 3 : 2;
+        skipArithmetic();
+        commandPosition = false;
+      } else if (script.startsWith("${", at)) {
+        at += 2;
+        skipTo("}", "${", true);
+        commandPosition = false;
+      } else if (script.startsWith("$(", at)) {
+        at += 2;
+        push("$(");
+        commandPosition = true;
+      } else if (c === "(") {
+        at++;
+        // In a test they group or belong to an expression; before a pattern one may stand for beauty.
+        if (here?.kind === "[[" || (here?.pattern === true && /\s/.test(script[at - 2] ?? ""))) continue;
+        const array = script[at - 2] === "=";
+        push(array ? "array" : "(");
+        commandPosition = !array;
+      } else if (c === ")") {
+        at++;
+        if (here?.kind === "[[") continue;
+        if (here?.pattern === true) {
+          here.pattern = false;
+          commandPosition = true;
+          continue;
+        }
+        commandPosition = here?.kind === "(";
+        pop(["(", "$(", "array"], ")");
+        if (inText && open.length === outside) return;
+      } else if (script.startsWith("<<<", at)) {
+        at += 3;
+      } else if (script.startsWith("<<", at)) {
+        const word = match(/<<(-?)[ \t]*((?:'[^'\n]*'|"[^"\n]*"|\\.|[^\s;&|<>()'"\\])+)/y);
+        if (word === null) throw new ShellStructureError(places.length, "a here-document has no end word");
+        const end = (word[2] ?? "").replace(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3");
+        hereDocuments.push({ end, stripTabs: word[1] === "-" });
+        at += word[0].length;
+      } else if (c === ";" || c === "&" || c === "|") {
+        if (here?.kind === "case" && /^;[;&]/.test(script.slice(at, at + 2))) here.pattern = true;
+        at += here?.pattern === true && c === ";" ? 2 : 1;
+        commandPosition = true;
+      } else {
+        const word = match(/\w+\[[^\]\n]*\]|[^\s;&|()'"$\\<>]+|[^]/y)?.[0] ?? c;
+        at += word.length;
+        const alone = /^(?:[\s;&|()]|$)/.test(script.slice(at, at + 1));
+        if (here?.kind === "case" && here.pattern === undefined && word === "in" && alone) {
+          here.pattern = true;
+          commandPosition = true;
+          continue;
+        }
+        const literal =
+          here?.kind === "array" ||
+          (here?.kind === "[[" && word !== "]]") ||
+          (here?.pattern === true && word !== "esac");
+        const keyword: string = (commandPosition || here?.kind === "[[") && alone && !literal ? word : "";
+        if (openers.has(keyword)) push(keyword);
+        const closes = closers[keyword];
+        if (closes !== undefined) pop(closes, keyword);
+        if (keyword === "function") at += match(/[ \t]+[^\s(){}]+/y)?.[0].length ?? 0;
+        commandPosition = commandFollows.has(keyword) || keyword === "function";
+      }
     }
-  }
+  };
+
+  startLine(false);
+  commands(false);
   const left = open.at(-1);
   if (left !== undefined) throw new ShellStructureError(left.line, `"${left.kind}" is never closed`);
   if (hereDocuments[0] !== undefined)
     throw new ShellStructureError(places.length, `the here-document ${hereDocuments[0].end} never ends`);
   return places;
+}
+
+function afterFor(script: string, at: number): boolean {
+  return /(?:^|[\s;&|])for[ \t]*$/.test(script.slice(Math.max(0, at - 16), at));
 }

@@ -3,7 +3,7 @@ import { InputError, problem } from "../problems.ts";
 import { type Insertions, insertAtAnchors } from "./bootkube.ts";
 import { type Bootstrap, checkAnchors } from "./check.ts";
 import { encodeContents, replaceContents } from "./contents.ts";
-import type { FileEntry, IgnitionDocument } from "./ignition.ts";
+import { type FileEntry, type IgnitionDocument, isObject } from "./ignition.ts";
 import { type PayloadRecord, recordPath } from "./record.ts";
 
 /** A file to add to the machine. */
@@ -24,7 +24,7 @@ export interface Addition {
 export function addToDocument(bootstrap: Bootstrap, addition: Addition): IgnitionDocument {
   const { document, files, bootkube } = bootstrap;
   const offsets = checkAnchors(bootstrap);
-  const taken = new Set(files.map(({ path }) => path));
+  const taken = new Set<unknown>([...files, ...otherNodes(document)].map(({ path }) => path));
   const collisions = [...addition.files.map(({ path }) => path), recordPath].filter((path) => taken.has(path));
   if (collisions.length > 0) throw new InputError(...collisions.map((path) => problem("path-taken", { path })));
 
@@ -47,6 +47,12 @@ export function addToDocument(bootstrap: Bootstrap, addition: Addition): Ignitio
       files: [...files.map((file) => (file === bootkube.entry ? patched : file)), ...added.map(fileEntry)],
     },
   };
+}
+
+/** Ignition refuses a document in which a file, a folder or a link have one path. */
+function otherNodes({ storage }: IgnitionDocument): { path: unknown }[] {
+  const lists = [storage?.directories, storage?.links].filter((list): list is unknown[] => Array.isArray(list));
+  return lists.flat().map((node) => ({ path: isObject(node) ? node.path : undefined }));
 }
 
 function fileEntry({ path, mode, text }: AddedFile): FileEntry {

@@ -4,7 +4,6 @@ import { parse } from "yaml";
 import type { ClusterNetworks } from "../../constructs/konnectivity/cluster-networks.ts";
 import { readTunnel, type TunnelOptions } from "../../constructs/konnectivity/options.ts";
 import { renderTunnel, type TunnelAssets } from "../../constructs/konnectivity/tunnel.ts";
-import { InputError, type Problem } from "../../constructs/problems.ts";
 import { type Release, releases } from "../../constructs/release.ts";
 
 export const networks: ClusterNetworks = {
@@ -24,17 +23,6 @@ export function tunnelOptions(config: unknown): TunnelOptions {
 
 export function render(config: unknown, release: Release = "4.23+", of: ClusterNetworks = networks): TunnelAssets {
   return renderTunnel(tunnelOptions(config), release, of);
-}
-
-/** What an action that must fail says about its input. */
-export function problemsOf(action: () => unknown): readonly Problem[] {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof InputError) return error.problems;
-    throw error;
-  }
-  return [];
 }
 
 /** One way to set the options, for one release. */

@@ -2,12 +2,12 @@ import type { VolumeMount } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
 import type { TunnelOptions } from "../../../constructs/konnectivity/options.ts";
 import { type Release, releases } from "../../../constructs/release.ts";
+import { problemsOf } from "../../support/problems.ts";
 import {
   allCases,
   containerOf,
   mustWork,
   podSpecOf,
-  problemsOf,
   renderedCases,
   type RenderedTunnel,
   render,

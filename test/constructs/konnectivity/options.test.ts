@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { transports } from "../../../constructs/konnectivity/combinations.ts";
 import { readTunnel } from "../../../constructs/konnectivity/options.ts";
 import { type Release, releases } from "../../../constructs/release.ts";
-import { containerOf, pinned, problemsOf, readObject, render } from "../../support/tunnel.ts";
+import { problemsOf } from "../../support/problems.ts";
+import { containerOf, pinned, readObject, render } from "../../support/tunnel.ts";
 
 const defaults = {
   release: "auto",

@@ -7,7 +7,8 @@ import { readTunnel } from "../../../constructs/konnectivity/options.ts";
 import { readCluster } from "../../../constructs/payload/cluster.ts";
 import { type Release, releases } from "../../../constructs/release.ts";
 import { fileEntry } from "../../support/sample.ts";
-import { networks, pinned, problemsOf, readObject, render, textOf } from "../../support/tunnel.ts";
+import { problemsOf } from "../../support/problems.ts";
+import { networks, pinned, readObject, render, textOf } from "../../support/tunnel.ts";
 
 const settingsText = (config: unknown, release: Release = "4.23+", of = networks) =>
   textOf(render(config, release, of), "settings.sh");

@@ -1,0 +1,254 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { readConfig } from "../cli/config-file.ts";
+import { readUserFile, writeUserFiles } from "../cli/files.ts";
+import { readInstallDir } from "../cli/install-dir.ts";
+import { payloadCommand } from "../cli/payload.ts";
+import { makePayload } from "../constructs/bootstrap-payload.ts";
+import { readTunnel } from "../constructs/konnectivity/options.ts";
+import { anchors } from "../constructs/payload/bootkube.ts";
+import type { FileEntry } from "../constructs/payload/ignition.ts";
+import { inspect } from "../constructs/payload/inspect.ts";
+import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
+import { InputError, type Problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
+import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "./support/sample.ts";
+
+const now = new Date("2026-11-16T12:00:00Z");
+const bootkubePath = "/usr/local/bin/bootkube.sh";
+const folder = mkdtempSync(join(tmpdir(), "problems-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const make = (text: string, options?: unknown) => makePayload(text, readTunnel(options), now);
+
+/** Builds from a sample with other files. */
+const makeWith = (change: (files: FileEntry[]) => FileEntry[], options?: unknown) => {
+  const document = sampleDocument("4.18");
+  return make(JSON.stringify({ ...document, storage: { files: change(document.storage?.files ?? []) } }), options);
+};
+
+/** Builds from a sample with another bootkube.sh. */
+const makeWithScript = (change: (script: string) => string) =>
+  makeWith((files) =>
+    files.map((file) =>
+      file.path === bootkubePath ? fileEntry(bootkubePath, change(bootkubeScript("4.18")), 0o555) : file,
+    ),
+  );
+
+const pointer = (props: Partial<PointerProps>) =>
+  pointerTo({ url: "https://store.example.com/p", sha512: "0".repeat(128), ...props });
+
+/** A file of the user's, with this text. */
+function userFile(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const config = (text: string) => readConfig(userFile("config.yaml", text));
+
+function installDir(name: string, metadata?: string): string {
+  const dir = join(folder, name);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, "bootstrap.ign"), sampleText("4.18"));
+  if (metadata !== undefined) writeFileSync(join(dir, "metadata.json"), metadata);
+  return dir;
+}
+
+const command = (...args: string[]) => {
+  const ignore = () => undefined;
+  payloadCommand({ text: ignore, json: ignore, warnings: ignore, error: ignore }).parse(args, { from: "user" });
+};
+
+const onlyFile = (path: string) => (files: FileEntry[]) => files.filter((file) => file.path === path);
+
+/** For every name, ways to provoke it. The type asks for a case, and so does the first test. */
+const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
+  "document-not-json": [() => make(""), () => make("{"), () => make("x"), () => make(`${sampleText("4.18")}x`)],
+  "document-not-ignition": [() => make("[]"), () => make("{}"), () => make('{"ignition":{"version":3}}')],
+  "document-malformed": [
+    () => make('{"ignition":{"version":"3.2.0"},"storage":[]}'),
+    () => make('{"ignition":{"version":"3.2.0"},"storage":{"files":null}}'),
+    () => make('{"ignition":{"version":"3.2.0"},"storage":{"files":[1,{},{"path":"/x","contents":1}]}}'),
+  ],
+  "document-spec-unknown": [() => make(sampleText("4.18", { version: "2.0.0\n" }))],
+  "bootstrap-in-place": [() => make(sampleText("bootstrap-in-place"))],
+  "installer-tunnel-on": [() => make(sampleText("4.23-gate-on"))],
+  "already-built": [() => make(make(sampleText("4.18")).text)],
+  "path-taken": [
+    () => makeWith((files) => [...files, fileEntry("/usr/local/bin/konnectivity-bootstrap.sh", "", 0o555)]),
+  ],
+  "bootkube-missing": [() => makeWith(onlyFile("/etc/motd")), () => make('{"ignition":{"version":"3.2.0"}}')],
+  "bootkube-repeated": [() => makeWith((files) => [...files, ...onlyFile(bootkubePath)(files)])],
+  "bootkube-undecodable": [
+    () => makeWith(() => [{ path: bootkubePath }]),
+    () => makeWith(() => [{ path: bootkubePath, contents: { source: "data:,%ff" } }]),
+    () => makeWith(() => [{ path: bootkubePath, contents: { source: "x" }, append: [{}] }]),
+  ],
+  "bootkube-unbalanced": [
+    () => makeWithScript((script) => script.slice(0, 2000)),
+    () => makeWithScript((script) => `${script}cat <<EOF\n`),
+    () => makeWithScript((script) => `${script}fi\n`),
+  ],
+  "bootkube-prerequisite-missing": [() => makeWithScript((script) => script.replaceAll("release-image.sh", "x.sh"))],
+  "anchor-missing": [() => makeWithScript((script) => script.replace(anchors.render.line, "\t\tx \\"))],
+  "anchor-repeated": [() => makeWithScript((script) => `${script}${anchors.cleanup.line}\n`)],
+  "anchor-nested": [
+    () => makeWithScript((script) => script.replace(anchors.cleanup.line, "if true; then\n$&\nfi")),
+    () => makeWithScript((script) => script.replace(anchors.cleanup.line, "cat <<EOF\n$&\nEOF")),
+  ],
+  "anchor-order": [
+    () =>
+      makeWithScript((script) =>
+        script.replace(`${anchors.cleanup.line}\n`, "").replace("BOOTSTRAP_INPLACE", `${anchors.cleanup.line}\n$&`),
+      ),
+  ],
+  "config-not-yaml": [
+    () => config("tunnel: ["),
+    () => config("a: 1\na: 2\n"),
+    () => config("tunnel:\n\tprotocol: grpc\n"),
+    () => config("--- 1\n--- 2\n"),
+    () => config("tunnel: *nowhere\n"),
+  ],
+  "option-unknown": [
+    () => readTunnel({ protocl: "grpc" }),
+    () => readTunnel({ somethingElse: 1 }),
+    () => readTunnel({ agents: { kinds: 1 } }),
+    () => readTunnel({ image: { server: "registry.example.com/a", registry: 1 } }),
+    () => config("tunel: off"),
+  ],
+  "option-invalid": [
+    () => readTunnel({ protocol: "udp" }),
+    () => readTunnel({ protocol: null, agents: [], certificates: { days: "1" }, image: {} }),
+    () => readTunnel("on"),
+    () => readTunnel({ address: "a\nb".repeat(50) }),
+    () => config("[1, 2]"),
+    () => config("5"),
+    () => config("tunnel: on"),
+  ],
+  "combination-refused": [
+    () => make(sampleText("4.18"), { transport: "tcp" }),
+    () => make(sampleText("4.18"), { authentication: "none" }),
+    () => make(sampleText("4.18"), { acceptUnauthenticatedAgents: true }),
+    () => make(sampleText("4.18"), { agents: { replicas: 2 } }),
+  ],
+  "release-lacks-flag": [
+    () => make(sampleText("4.12"), { listenAddress: "192.0.2.1" }),
+    () => make(sampleText("4.12"), { transport: "tcp", protocol: "http-connect" }),
+  ],
+  "token-kubeconfig-unusable": [
+    () => makeWith(onlyFile(bootkubePath), { authentication: "service-account-token" }),
+    () =>
+      makeWith(
+        (files) => files.map((file) => (file.path.endsWith("-loopback") ? fileEntry(file.path, "{}", 0o600) : file)),
+        { authentication: "service-account-token" },
+      ),
+    () =>
+      makeWith((files) => files.map((file) => (file.path.endsWith("-loopback") ? { path: file.path } : file)), {
+        authentication: "service-account-token",
+      }),
+  ],
+  "pointer-url-invalid": [() => pointer({ url: "" }), () => pointer({ url: "a\nb" })],
+  "pointer-scheme-unknown": [() => pointer({ url: "ftp://host/p" })],
+  "pointer-option-not-honoured": [
+    () => pointer({ url: "s3://bucket/p", totalTimeoutSeconds: 1, proxy: {} }),
+    () => pointer({ url: "http://host/p", caBundle: "" }),
+  ],
+  "pointer-option-invalid": [
+    () => pointer({ caBundle: "" }),
+    () => pointer({ totalTimeoutSeconds: NaN }),
+    () => pointer({ proxy: { http: "a\nb", https: "" } }),
+  ],
+  "pointer-option-without-url": [
+    () => {
+      command("build", installDir("plain"), "--out", join(folder, "out"), "--timeout", "3", "--http-proxy", "x");
+    },
+  ],
+  "file-unreadable": [
+    () => readUserFile(join(folder, "nothing"), "check it"),
+    () => readUserFile(folder, "check it"),
+    () => readInstallDir(join(folder, "nowhere")),
+    () => readConfig(join(folder, "nothing")),
+    () => {
+      command("inspect", join(folder, "nothing"));
+    },
+  ],
+  "file-unwritable": [
+    () => {
+      writeUserFiles([{ file: join(userFile("a-file", ""), "payload.ign"), text: "" }]);
+    },
+    () => {
+      writeUserFiles([{ file: folder, text: "" }]);
+    },
+  ],
+  "metadata-invalid": ["", "[]", "{}", '{"clusterName":"a","infraID":5}'].map(
+    (metadata) => () => readInstallDir(installDir("with-metadata", metadata)),
+  ),
+  "not-a-payload": [() => inspect(sampleText("4.18"), "some.ign")],
+  "payload-damaged": [
+    () => {
+      const { text } = make(sampleText("4.18"));
+      const document = JSON.parse(text) as ReturnType<typeof sampleDocument>;
+      const files = (document.storage?.files ?? []).filter(({ path }) => path !== bootkubePath);
+      return inspect(JSON.stringify({ ...document, storage: { files } }), "some.ign");
+    },
+  ],
+};
+
+function provoke(act: () => unknown): readonly Problem[] {
+  try {
+    act();
+  } catch (error) {
+    // Anything else would reach the user as a stack trace.
+    expect(error).toBeInstanceOf(InputError);
+    return (error as InputError).problems;
+  }
+  return [];
+}
+
+describe("every problem", () => {
+  it("has a case here", () => {
+    expect(Object.keys(provocations).sort()).toEqual([...problemCodes].sort());
+    for (const [code, acts] of Object.entries(provocations)) expect(acts.length, code).toBeGreaterThan(0);
+  });
+
+  const cases = Object.entries(provocations).flatMap(([code, acts]) =>
+    acts.map((act, index) => ({ code, index, act })),
+  );
+
+  it.each(cases)("can be provoked: $code ($index)", ({ code, act }) => {
+    expect(provoke(act).map((found) => found.code)).toContain(code);
+  });
+
+  it.each(cases)("is one good sentence: $code ($index)", ({ act }) => {
+    for (const { message } of provoke(act)) {
+      expect(message, "one line").not.toMatch(/[\n\r]/);
+      expect(message, "a period at the end, and no other sign before it").toMatch(/[\w)\]"'`…]\.$/);
+      expect(message, "a capital, a path, an option or what was found at the start").toMatch(
+        /^(?:[A-Z]|--[a-z]|"|[\w/[][\w./[\]-]*[ :])/,
+      );
+      expect(message, "nothing left out between two signs").not.toMatch(/[;:,(] ?[.;:,]| {2}/);
+      expect(message).not.toMatch(/undefined|\[object|\bat .*:\d+:\d+|TypeError|YAML\./);
+    }
+  });
+
+  it("is told even of a config that contains itself", () => {
+    expect(provoke(() => config("tunnel: &itself\n  protocol: *itself\n"))).toHaveLength(1);
+  });
+
+  it("is part of the error's message, all of them", () => {
+    try {
+      readTunnel({ protocol: "x", transport: "y" });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(InputError);
+      const { problems, message, name } = error as InputError;
+      expect(name).toBe("InputError");
+      expect(message.split("\n")).toEqual(problems.map((found) => found.message));
+      expect(problems).toHaveLength(2);
+    }
+  });
+});
