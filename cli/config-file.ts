@@ -1,6 +1,6 @@
 import { type Document, parseDocument } from "yaml";
 import { z } from "zod";
-import { parseConfig } from "../constructs/config-problems.ts";
+import { parseConfig } from "../constructs/config/parse.ts";
 import { readTunnel, type Tunnel } from "../constructs/konnectivity/options.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { readUserFile } from "./files.ts";

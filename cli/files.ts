@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  fchmodSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -34,7 +35,9 @@ export function writeUserFiles(files: readonly { file: string; text: string }[])
       writing = file;
       const folder = mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       if (folder !== undefined) made.push(folder);
-      const partial = join(dirname(file), `.${basename(file)}.${process.pid}.partial`);
+      // Always the same name: what a killed run left is replaced by the next one.
+      const partial = join(dirname(file), `.${basename(file)}.partial`);
+      rmSync(partial, { force: true });
       made.push(partial);
       writeWhole(partial, text);
       return { partial, file };
@@ -58,6 +61,7 @@ export function writeUserFiles(files: readonly { file: string; text: string }[])
 function writeWhole(file: string, text: string): void {
   const descriptor = openSync(file, "wx", 0o600);
   try {
+    fchmodSync(descriptor, 0o600); // whatever the umask is
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
     fsyncSync(descriptor);

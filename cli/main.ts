@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { Command, CommanderError } from "commander";
 import { InputError } from "../constructs/problems.ts";
 import { consoleOutput } from "./output.ts";
@@ -12,6 +13,9 @@ const { version, description } = JSON.parse(readFileSync(new URL("../package.jso
 /** Runs one command; the result is the exit code: 0 done, 1 bad input, 2 wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
   const output = consoleOutput();
+  // The work is done in one go; a signal in the middle of it must not leave half of it. It ends the command right after.
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => process.exit(128 + constants.signals[signal]));
   const program = new Command("konnectivity-bootstrap")
     .description(description)
     .version(version)

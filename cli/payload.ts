@@ -34,7 +34,7 @@ export function payloadCommand(output: Output): Command {
     .command("build")
     .description("write <dir>/payload.ign, and with --url <dir>/pointer.ign for user data")
     .argument(...installDir)
-    .requiredOption("--out <dir>", "folder to write to")
+    .requiredOption("--out <dir>", "folder to write to", folderName)
     .option(...config)
     .option("--url <url>", "where the machine will fetch the payload: https://, s3:// or gs://")
     .option("--ca-bundle <file>", "PEM certificates to trust for that fetch (https only)")
@@ -65,12 +65,13 @@ export function payloadCommand(output: Output): Command {
     .action((folder: string, options: { config?: string; json?: boolean }) => {
       const { tunnel } = readConfig(options.config);
       const { bootstrapIgn, cluster } = readInstallDir(folder);
-      const need = firewallNeedOf(bootstrapIgn, tunnel, new Date());
-      const answer = { cluster: cluster?.infraID ?? null, rule: need ?? null };
+      const { firewall, warnings } = firewallNeedOf(bootstrapIgn, tunnel, new Date());
+      output.warnings(warnings);
+      const answer = { cluster: cluster?.infraID ?? null, rule: firewall ?? null };
       if (options.json === true) output.json(answer);
       else
         output.text(
-          need === undefined ? "# The tunnel is off: no rule is needed.\n" : stringify(answer, { lineWidth: 0 }),
+          firewall === undefined ? "# The tunnel is off: no rule is needed.\n" : stringify(answer, { lineWidth: 0 }),
         );
     });
   return command;
@@ -214,6 +215,11 @@ function indent(text: string): string[] {
     .trimEnd()
     .split("\n")
     .map((line) => `  ${line}`.trimEnd());
+}
+
+function folderName(text: string): string {
+  if (text === "") throw new InvalidArgumentError("Name a folder.");
+  return text;
 }
 
 function wholeSeconds(text: string): number {

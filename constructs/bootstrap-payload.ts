@@ -40,9 +40,14 @@ export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): Bo
   return { ...writeDocument(document), originalBytes, release, firewall: assets.firewall, warnings };
 }
 
-/** The rule that someone must open for this cluster, without making its payload. */
-export function firewallNeedOf(bootstrapIgn: string, tunnel: Tunnel, now: Date): FirewallNeed | undefined {
-  return prepare(bootstrapIgn, tunnel, now).assets?.firewall;
+/** The rule that someone must open for this cluster, without making its payload. Undefined with the tunnel off. */
+export function firewallNeedOf(
+  bootstrapIgn: string,
+  tunnel: Tunnel,
+  now: Date,
+): { firewall: FirewallNeed | undefined; warnings: readonly Warning[] } {
+  const { bootstrap, assets } = prepare(bootstrapIgn, tunnel, now);
+  return { firewall: assets?.firewall, warnings: [...bootstrap.warnings, ...(assets?.warnings ?? [])] };
 }
 
 function prepare(

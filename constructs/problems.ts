@@ -72,7 +72,7 @@ const sentences = {
   "metadata-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not the metadata.json that openshift-install writes: ${p.detail}.`,
   "not-a-payload": (p: { file: string }) =>
-    `${p.file} holds neither a payload nor a pointer of this project: give the payload.ign or pointer.ign that "payload build" wrote.`,
+    `${p.file} is neither a pointer nor a payload with a tunnel of this project (with \`tunnel: off\` a payload is bootstrap.ign itself): give what "payload build" wrote.`,
   "payload-damaged": (p: { file: string; detail: string }) =>
     `${p.file} was changed after it was built: ${p.detail}; build it again.`,
 } satisfies Record<string, (parameters: never) => string>;

@@ -15,7 +15,9 @@ export function ensureDependencies({ forTests }) {
   if (major < (oldest[0] ?? 0) || (major === oldest[0] && minor < (oldest[1] ?? 0)))
     throw new Error(`Node.js ${process.versions.node} is too old: install ${oldest.join(".")} or newer.`);
   if (installed(forTests)) return;
-  console.error(`Installing npm packages (once, about a minute)${forTests ? ", with those for the tests" : ""} …`);
+  console.error(
+    `Installing npm packages (once, about a minute, ${forTests ? "1.5 GB, with those for the tests" : "1 GB"}) …`,
+  );
   const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", ...(forTests ? [] : ["--omit=dev"])], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
@@ -25,7 +27,10 @@ export function ensureDependencies({ forTests }) {
     throw new Error(`npm cannot be started (${npm.error.message}): install Node.js with npm.`);
   if (npm.status !== 0) {
     const reason =
-      `${npm.stdout}${npm.stderr}`.split("\n").find((line) => /npm (error|ERR!)/.test(line)) ?? "no reason given";
+      `${npm.stdout}${npm.stderr}`
+        .split("\n")
+        .map((line) => /^npm (?:error|ERR!) (?!code )(.+)/.exec(line)?.[1])
+        .find((line) => line !== undefined) ?? "no reason given";
     throw new Error(`"npm ci" failed (${reason.trim()}): run it in ${root} and see.`);
   }
 }

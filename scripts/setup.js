@@ -38,7 +38,7 @@ function orStop(step) {
 }
 
 orStop(() => {
-  ensureDependencies({ forTests: true });
+  ensureDependencies({ forTests });
 });
 
 if (forTests) {

@@ -1,6 +1,7 @@
+import { isIpAddress } from "../addresses.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
 import { ports } from "./names.ts";
-import { isIpAddress, type TunnelOptions } from "./options.ts";
+import type { TunnelOptions } from "./options.ts";
 
 /** The one rule that must be open while the bootstrap machine lives. */
 export interface FirewallNeed {

@@ -1,43 +1,19 @@
-import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
-import { parseConfig } from "../config-problems.ts";
+import { isDialable } from "../addresses.ts";
+import { oneOf, textLike, wholeNumber, yesOrNo } from "../config/fields.ts";
+import { parseConfig } from "../config/parse.ts";
 import { releases } from "../release.ts";
 
-const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
-  z.enum(values, { error: values.join(" or ") });
-
-const wholeNumber = (from: number, to: number) => {
-  const error = `a whole number from ${from} to ${to}`;
-  return z.int({ error }).min(from, { error }).max(to, { error });
-};
-
-/** Kernel-style: no zone, no brackets, no prefix. */
-export const isIpAddress = (text: string) =>
-  !/[/%[\]]/.test(text) && (Address4.isValid(text) || Address6.isValid(text));
-export const isIpv6 = (text: string) => isIpAddress(text) && text.includes(":");
-
-/** Only digits and dots: a mistyped address, not a name. The words are listenAddress's. */
+/** Only digits and dots: a mistyped address, not a name. The words are listenAddress's; nobody else's localhost is ours. */
 const isDnsName = (text: string) =>
   text.length <= 253 &&
-  !/^([\d.]+|all|address)$/.test(text) &&
+  !/^([\d.]+|all|address|(.*\.)?localhost)$/.test(text) &&
   text.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 
-/** An address that others can dial: not loopback, unspecified, link-local or multicast. */
-const isDialable = (text: string) => {
-  if (!isIpAddress(text)) return false;
-  if (Address4.isValid(text)) return !/^(0\.|127\.|169\.254\.|22[4-9]\.|23\d\.|24\d\.|25[0-5]\.)/.test(text);
-  const address = new Address6(text);
-  // ::/96 and ::ffff:0:0/96 hold unspecified, loopback and IPv4 in disguise.
-  const special = /^(0000:){5}(0000|ffff):/.test(address.canonicalForm());
-  return !special && !address.isLinkLocal() && !address.isMulticast();
-};
-
-const imageReference = z
-  .string({ error: "an image reference" })
-  .regex(
-    /^(?=.{1,255}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)+(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/,
-    { error: "an image reference with a registry, like registry.example.com/team/proxy@sha256:…" },
-  );
+const imageReference = textLike(
+  "an image reference with a registry, like registry.example.com/team/proxy@sha256:…",
+  /^(?=.{1,255}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)+(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/,
+);
 
 export const tunnelSchema = z.strictObject(
   {
@@ -50,7 +26,7 @@ export const tunnelSchema = z.strictObject(
     /** How an agent proves who it is. */
     authentication: oneOf("mtls", "service-account-token", "none").default("mtls"),
     /** Must be true with `authentication: none`: whoever reaches port 8091 then receives the kube-apiserver's traffic. */
-    acceptUnauthenticatedAgents: z.boolean({ error: "true or false" }).default(false),
+    acceptUnauthenticatedAgents: yesOrNo().default(false),
     /** Where agents dial: found on the node, an IP address, or a DNS name. */
     address: z
       .string({ error: "detect, an IP address or a DNS name" })
@@ -76,10 +52,7 @@ export const tunnelSchema = z.strictObject(
             /** @default - the server's */
             agent: imageReference.optional(),
             /** Folder of proxy-server and proxy-agent in the image. */
-            binaryDirectory: z
-              .string({ error: "an absolute path" })
-              .regex(/^\/([\w.-]+(\/[\w.-]+)*)?$/, { error: "an absolute path like /usr/bin" })
-              .optional(),
+            binaryDirectory: textLike("an absolute path like /usr/bin", /^\/([\w.-]+(\/[\w.-]+)*)?$/).optional(),
           }),
         ],
         { error: "payload, or an object with server (and agent, binaryDirectory)" },
@@ -91,7 +64,7 @@ export const tunnelSchema = z.strictObject(
           kind: oneOf("DaemonSet", "Deployment").default("DaemonSet"),
           /** How many agents a Deployment has. @default 2 */
           replicas: wholeNumber(1, 100).optional(),
-          hostNetwork: z.boolean({ error: "true or false" }).default(false),
+          hostNetwork: yesOrNo().default(false),
         },
         { error: "an object" },
       )
@@ -110,13 +83,7 @@ export const tunnelSchema = z.strictObject(
     seLinuxOptions: z
       .strictObject(
         Object.fromEntries(
-          ["user", "role", "type", "level"].map((key) => [
-            key,
-            z
-              .string({ error: "a SELinux word" })
-              .regex(/^[\w:,.-]+$/, { error: "a SELinux word" })
-              .optional(),
-          ]),
+          ["user", "role", "type", "level"].map((key) => [key, textLike("a SELinux word", /^[\w:,.-]+$/).optional()]),
         ) as Record<"user" | "role" | "type" | "level", z.ZodOptional<z.ZodString>>,
         { error: "an object with user, role, type, level" },
       )

@@ -1,4 +1,4 @@
-import { Address6 } from "ip-address";
+import { asKernelWrites, isIpAddress } from "../addresses.ts";
 import type { Release } from "../release.ts";
 import { clusterScopedObjects } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
@@ -18,7 +18,7 @@ import {
   staticPodManifest,
   tls,
 } from "./names.ts";
-import { isIpAddress, isIpv6, type TunnelOptions } from "./options.ts";
+import type { TunnelOptions } from "./options.ts";
 
 /** What the node's scripts must know, as shell variables. Values hold no quote: every one is checked or made here. */
 export function nodeSettings(options: TunnelOptions, release: Release, networks: ClusterNetworks): string {
@@ -26,7 +26,7 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
   const settings = {
     TUNNEL_HOME: home,
     TUNNEL_TLS: tls,
-    // A literal, or empty: found on the node.
+    // A literal, or empty: found on the node. Addresses are compared as text there.
     TUNNEL_ADDRESS: isIpAddress(address) ? asKernelWrites(address) : "",
     // A name, or empty: agents dial the address.
     TUNNEL_HOST: address === "detect" || isIpAddress(address) ? "" : address,
@@ -63,9 +63,4 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
 function families(serviceNetworks: readonly string[]): string {
   const ordered = [...new Set(serviceNetworks.map((cidr) => (cidr.includes(":") ? "6" : "4")))];
   return ordered.length > 0 ? ordered.join(" ") : "4 6";
-}
-
-/** The node compares addresses as text, so both sides must spell them the same. */
-function asKernelWrites(address: string): string {
-  return isIpv6(address) ? new Address6(address).correctForm() : address;
 }

@@ -1,5 +1,5 @@
-import { Address4, Address6 } from "ip-address";
 import { parse } from "yaml";
+import { isIpAddress, isNetwork, networksOverlap } from "../addresses.ts";
 import type { Warning } from "../problems.ts";
 import { decodeContents, UndecodableError } from "./contents.ts";
 import { type FileEntry, isObject } from "./ignition.ts";
@@ -50,27 +50,14 @@ function networks(list: unknown, key?: string): string[] {
   if (!Array.isArray(list)) return [];
   return list
     .map((item: unknown) => (key !== undefined && isObject(item) ? item[key] : item))
-    .filter((cidr): cidr is string => typeof cidr === "string" && parseNetwork(cidr) !== undefined);
+    .filter((cidr): cidr is string => typeof cidr === "string" && isNetwork(cidr));
 }
 
 function virtualAddresses(platform: unknown): string[] {
   if (!isObject(platform)) return [];
   const keys = ["apiVIPs", "ingressVIPs", "apiVIP", "ingressVIP"];
   const values = Object.values(platform).flatMap((p) => (isObject(p) ? keys.flatMap((key) => p[key]) : []));
-  return [...new Set(values.filter((v): v is string => typeof v === "string" && isAddress(v)))];
-}
-
-/** No zone: after its "%" anything may stand, and these words go into a shell's settings. */
-const isPlain = (text: string) => /^[0-9a-f:./]+$/i.test(text);
-
-export function isAddress(text: string): boolean {
-  return isPlain(text) && !text.includes("/") && (Address4.isValid(text) || Address6.isValid(text));
-}
-
-function parseNetwork(cidr: string): Address4 | Address6 | undefined {
-  if (!isPlain(cidr) || !cidr.includes("/")) return undefined;
-  if (Address4.isValid(cidr)) return new Address4(cidr);
-  return Address6.isValid(cidr) ? new Address6(cidr) : undefined;
+  return [...new Set(values.filter((v): v is string => typeof v === "string" && isIpAddress(v)))];
 }
 
 /** Networks that overlap make some addresses ambiguous: the tunnel then carries traffic to the wrong side. */
@@ -89,7 +76,7 @@ export function networkWarnings(cluster: Cluster): Warning[] {
   }
   for (const [index, a] of all.entries()) {
     for (const b of all.slice(index + 1)) {
-      if (a.what === b.what || !overlap(a.cidr, b.cidr)) continue;
+      if (a.what === b.what || !networksOverlap(a.cidr, b.cidr)) continue;
       warnings.push({
         code: "networks-overlap",
         message: `The ${a.what} ${a.cidr} and the ${b.what} ${b.cidr} overlap: addresses in both cannot be told apart; change one in install-config.yaml.`,
@@ -97,11 +84,4 @@ export function networkWarnings(cluster: Cluster): Warning[] {
     }
   }
   return warnings;
-}
-
-function overlap(a: string, b: string): boolean {
-  const [x, y] = [parseNetwork(a), parseNetwork(b)];
-  if (x instanceof Address4 && y instanceof Address4) return x.isInSubnet(y) || y.isInSubnet(x);
-  if (x instanceof Address6 && y instanceof Address6) return x.isInSubnet(y) || y.isInSubnet(x);
-  return false;
 }

@@ -48,7 +48,7 @@ export function readDocument(text: string): IgnitionDocument {
       }),
     );
   }
-  const problems = [...malformations(value)];
+  const problems = [...malformations(value), ...notKept(value)];
   if (problems.length > 0) throw new InputError(...problems);
   return value as IgnitionDocument;
 }
@@ -74,12 +74,33 @@ function* malformations(document: Record<string, unknown>): Generator<Problem, v
   }
 }
 
+/** No config comes near this; JSON.stringify ends with a stack overflow not far above it. */
+const deepest = 500;
+
+/** What would come out another than it went in, or could not be written at all. */
+function* notKept(document: object): Generator<Problem, void> {
+  const open: { value: object; where: string; depth: number }[] = [{ value: document, where: "", depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, where, depth } = next;
+    if (depth > deepest) {
+      yield malformed(`${where.slice(0, 40)}…`, `at most ${deepest} levels`, value);
+      return;
+    }
+    for (const [key, child] of Object.entries(value) as [string, unknown][]) {
+      const here = where === "" ? key : `${where}.${key}`;
+      if (Number.isInteger(child) && !Number.isSafeInteger(child)) yield malformed(here, "a number below 2^53", child);
+      else if (typeof child === "object" && child !== null) open.push({ value: child, where: here, depth: depth + 1 });
+    }
+  }
+}
+
 function malformed(where: string, expected: string, found: unknown) {
   return problem("document-malformed", { where, expected, found: describe(found) });
 }
 
 function jsonErrorPlace(error: unknown, text: string): string {
   if (text.trim() === "") return "the file is empty";
+  if (!/^\s*\{/.test(text) || text.startsWith("\uFEFF")) return "it does not begin with {";
   const position = /position (\d+)/.exec(String(error))?.[1];
   if (position !== undefined) return `syntax error at character ${position} of ${text.length}`;
   return `it ends too early, after ${text.length} characters`;

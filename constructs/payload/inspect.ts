@@ -4,7 +4,7 @@ import { anchorNames, anchors, bootkubePath } from "./bootkube.ts";
 import { decodeContents, replaceContents, UndecodableError } from "./contents.ts";
 import { isObject, readDocument } from "./ignition.ts";
 import { withoutQuery } from "./pointer.ts";
-import { findRecord, type PayloadRecord, recordPath } from "./record.ts";
+import { digestOf, findRecord, type PayloadRecord, recordPath } from "./record.ts";
 import { writeText } from "./write.ts";
 
 export interface InspectedPayload {
@@ -85,6 +85,11 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
       stored: JSON.stringify(entry).length + 1,
     };
   });
+  const asFound = record.added.map((path) => {
+    const { entry, content } = entryOf(path);
+    return { path, mode: entry.mode ?? 0o644, text: content.toString("utf8") };
+  });
+  if (digestOf(asFound) !== record.addedSha256) throw damaged("a file that the tunnel added is not as it was built");
   const bootkube = entryOf(bootkubePath);
   const patched = bootkube.content.toString("utf8");
   const found = insertionDiff(patched, record);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Release } from "../release.ts";
 import type { Insertions } from "./bootkube.ts";
 import { decodeContents } from "./contents.ts";
@@ -15,9 +16,20 @@ export interface PayloadRecord {
   readonly release: Release;
   readonly options: unknown;
   readonly added: readonly string[];
+  /** sha256 over paths, modes and contents of those files. */
+  readonly addedSha256: string;
   /** sha256 of bootkube.sh as openshift-install wrote it. */
   readonly bootkubeSha256: string;
   readonly insertions: Insertions;
+}
+
+/** One hash over files; their order counts. */
+export function digestOf(
+  files: readonly { readonly path: string; readonly mode: number; readonly text: string }[],
+): string {
+  return createHash("sha256")
+    .update(JSON.stringify(files.map(({ path, mode, text }) => [path, mode, text])))
+    .digest("hex");
 }
 
 export function findRecord(files: readonly FileEntry[]): PayloadRecord | undefined {

@@ -4,7 +4,7 @@ import { type Insertions, insertAtAnchors } from "./bootkube.ts";
 import { type Bootstrap, checkAnchors } from "./check.ts";
 import { encodeContents, replaceContents } from "./contents.ts";
 import { type FileEntry, type IgnitionDocument, isObject } from "./ignition.ts";
-import { type PayloadRecord, recordPath } from "./record.ts";
+import { digestOf, type PayloadRecord, recordPath } from "./record.ts";
 
 /** A file to add to the machine. */
 export interface AddedFile {
@@ -36,6 +36,7 @@ export function addToDocument(bootstrap: Bootstrap, addition: Addition): Ignitio
   const record: PayloadRecord = {
     ...addition.record,
     added: addition.files.map(({ path }) => path),
+    addedSha256: digestOf(addition.files),
     bootkubeSha256: createHash("sha256").update(bootkube.script).digest("hex"),
     insertions: addition.insertions,
   };

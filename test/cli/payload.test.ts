@@ -126,6 +126,38 @@ describe.concurrent("payload build", () => {
     expect(readdirSync(out).sort()).toEqual(["payload.ign", "pointer.ign"]);
   });
 
+  it("writes for its owner only under any umask", async () => {
+    const out = join(folder(), "out");
+    const command = `umask 777; exec "${process.execPath}" "${program}" payload build "${installDir()}" --out "${out}"`;
+    const code = await new Promise((resolve) => execFile("sh", ["-c", command], resolve));
+    expect(code).toBeNull();
+    expect(modeOf(join(out, "payload.ign"))).toBe("600");
+  });
+
+  it("interrupted at any moment it leaves a whole payload or none, and no secret beside it", async () => {
+    const dir = installDir(sampleText("4.18", { bytes: 3_000_000 }));
+    const ends = await Promise.all(
+      [250, 400, 500, 600, 700, 800].map(async (delay) => {
+        const out = join(folder(), "out");
+        await new Promise((resolve) => {
+          const child = execFile(process.execPath, [program, "payload", "build", dir, "--out", out], resolve);
+          setTimeout(() => child.kill("SIGINT"), delay);
+        });
+        const files = existsSync(out) ? readdirSync(out) : [];
+        return files.map((file) => `${file} ${read(out, file).endsWith("}") ? "whole" : "cut off"}`).join();
+      }),
+    );
+    for (const end of ends) expect(["", "payload.ign whole"]).toContain(end);
+  });
+
+  it("replaces what a killed run left half-written", async () => {
+    const out = folder();
+    writeFileSync(join(out, ".payload.ign.partial"), "half", { mode: 0o644 });
+    expectDone(await payload("build", installDir(), "--out", out));
+    expect(readdirSync(out)).toEqual(["payload.ign"]);
+    expect(modeOf(join(out, "payload.ign"))).toBe("600");
+  });
+
   it("answers machines with all that it knows", async () => {
     const out = join(folder(), "out");
     const ran = await payload(
@@ -351,7 +383,7 @@ describe.concurrent("payload inspect", () => {
       payload("inspect", join(dir, "bootstrap.ign"), "--json"),
       payload("inspect", damaged),
     ]);
-    expectRefused(plain, /bootstrap\.ign holds neither a payload nor a pointer/);
+    expectRefused(plain, /bootstrap\.ign is neither a pointer nor a payload/);
     expectRefused(changed, /damaged\.ign was changed after it was built: .*settings\.sh is missing; build it again\.$/);
   });
 });
@@ -369,6 +401,16 @@ describe.concurrent("payload firewall", () => {
       rule: { direction: "ingress", protocol: "tcp", port: 8091, sources: { networks: ["10.0.0.0/16"] } },
     });
     expect(readdirSync(dir).sort()).toEqual(["bootstrap.ign", "metadata.json"]);
+  });
+
+  it("warns on stderr of what makes the rule doubtful", async () => {
+    const networks = { machine: [], cluster: ["10.128.0.0/14"], service: ["10.128.0.0/16"] };
+    const { code, stderr } = await payload("firewall", installDir(sampleText("4.18", { networks })));
+    expect(code).toBe(0);
+    expect(linesOf(stderr)).toEqual([
+      expect.stringContaining("does not say the machine networks"),
+      expect.stringContaining("overlap"),
+    ]);
   });
 
   it("says that no rule is needed with the tunnel off", async () => {

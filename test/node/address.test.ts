@@ -63,6 +63,12 @@ describe("the bootstrap address is found", () => {
       "fd00:1::8",
       { networks: ipv6Networks },
     ],
+    [
+      "not as an IPv6 address that is still being checked for duplicates",
+      `${network(["fd00:1::7/64"])}\nip address add fd00:1::8/64 dev ens3\nip address add fd00:1::6/64 dev ens3`,
+      "fd00:1::7",
+      { networks: ipv6Networks },
+    ],
   ])("%s", (_, setUp, address, sample) => {
     expect(find(setUp, {}, sample)).toMatchObject({ status: 0, address });
   });

@@ -127,6 +127,23 @@ describe("what is issued follows the options", () => {
     expect((Date.parse(validTo) - Date.parse(validFrom)) / 86_400_000).toBe(7);
   });
 
+  it.each([
+    ["the CA", "-x509", "openssl could not make the CA konnectivity-signer:"],
+    ["a key", "-out*request", "openssl could not make a key for konnectivity-server: not with me"],
+    ["a certificate", " ca ", "openssl could not make a certificate for konnectivity-server: not with me"],
+  ])("an openssl that refuses %s is heard, and nothing is left", (_, call, sentence) => {
+    const node = nodeWith();
+    node.program(
+      "openssl",
+      `case " $* " in *${call.replaceAll(" ", "\\ ")}*) echo "not with me" >&2; exit 1 ;; esac; exec /usr/bin/openssl "$@"`,
+    );
+    const { status, stderr } = node.run(issue);
+    expect(status).toBe(1);
+    expect(stderr).toContain(sentence);
+    expect(stderr).toContain("not with me");
+    expect(node.exists(tls)).toBe(false);
+  });
+
   it("no address is an error", () => {
     expect(nodeWith().run("konnectivity-bootstrap-pki.sh ''")).toMatchObject({ status: 1 });
   });

@@ -49,7 +49,8 @@ export function bootkubeScript(shape: Shape): string {
     VERSIONS: [atLeast(14) && "VERSION=4.99.0", atLeast(18) && "KUBERNETES_VERSION=1.99.0"].filter(Boolean).join("\n"),
     BEFORE_RENDER: shape === "4.13" ? "  ADDITIONAL_FLAGS=()\n" : "",
     RENDER_TAIL: renderTails[shape].map((flag) => (flag === "nothing" ? "" : `\t\t${renderFlag[flag]}`)).join(" \\\n"),
-    TUNNEL_AGENTS: newest ? "konnectivity_agent_manifest" : "",
+    TUNNEL_SETUP: newest ? "konnectivity_setup" : "",
+    TUNNEL_MANIFESTS: newest ? "konnectivity_manifests" : "",
     TUNNEL_CLEANUP: newest ? "konnectivity_cleanup" : "",
   };
   return fixture("bootkube.sh").replace(/@@([A-Z_]+)@@/g, (_, slot: string) => slots[slot] ?? "");
@@ -157,7 +158,7 @@ export const sampleMetadata = {
 /** From 4.23 on these are always there; with the gate off the functions are empty. */
 function installerTunnelFiles(gateOn: boolean): FileEntry[] {
   const body = gateOn ? 'record_service_stage_start "konnectivity-certs"' : ":";
-  const functions = ["konnectivity_agent_manifest", "konnectivity_cleanup"];
+  const functions = ["konnectivity_setup", "konnectivity_manifests", "konnectivity_cleanup"];
   return [
     fileEntry(
       "/usr/local/bin/konnectivity.sh",

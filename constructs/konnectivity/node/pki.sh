@@ -46,11 +46,19 @@ quietly() {
     }
 }
 
-# new_ca NAME: sets ca, its key and certificate in one.
-new_ca() {
-    ca=$(openssl req -x509 -newkey "${algorithm}" -pkeyopt "${parameter}" -nodes -keyout - -sha256 \
+make_ca() {
+    openssl req -x509 -newkey "${algorithm}" -pkeyopt "${parameter}" -nodes -keyout - -sha256 \
         -days "${TUNNEL_CERTIFICATE_DAYS}" -config <(request "$1" basicConstraints=critical,CA:TRUE,pathlen:0 \
-            keyUsage=critical,keyCertSign subjectKeyIdentifier=hash) 2>/dev/null)
+            keyUsage=critical,keyCertSign subjectKeyIdentifier=hash)
+}
+
+# new_ca NAME: sets ca, its key and certificate in one. If that fails it is done once more to see why, without the key.
+new_ca() {
+    ca=$(make_ca "$1" 2>/dev/null) || {
+        echo "konnectivity-bootstrap: openssl could not make the CA $1:" >&2
+        make_ca "$1" >/dev/null
+        exit 1
+    }
 }
 
 # issue FOLDER NAME EXTENSION...: a key and a certificate of the CA at hand, with the CA's beside them. By "openssl ca",

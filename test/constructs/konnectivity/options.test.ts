@@ -199,10 +199,22 @@ describe("a bad value", () => {
 
   it.each([
     { image: inImage({ agent: "proxy" }), says: `tunnel.image.agent is "proxy"; expected ${reference}.` },
-    { image: inImage({ agent: 5 }), says: "tunnel.image.agent is 5; expected an image reference." },
-    { image: { server: 5 }, says: "tunnel.image.server is 5; expected an image reference." },
-    { image: {}, says: "tunnel.image.server is missing; expected an image reference." },
-    { image: { agent: pinned }, says: "tunnel.image.server is missing; expected an image reference." },
+    {
+      image: inImage({ agent: 5 }),
+      says: "tunnel.image.agent is 5; expected an image reference with a registry, like registry.example.com/team/proxy@sha256:….",
+    },
+    {
+      image: { server: 5 },
+      says: "tunnel.image.server is 5; expected an image reference with a registry, like registry.example.com/team/proxy@sha256:….",
+    },
+    {
+      image: {},
+      says: "tunnel.image.server is missing; expected an image reference with a registry, like registry.example.com/team/proxy@sha256:….",
+    },
+    {
+      image: { agent: pinned },
+      says: "tunnel.image.server is missing; expected an image reference with a registry, like registry.example.com/team/proxy@sha256:….",
+    },
     {
       image: inImage({ binaryDirectory: "usr/bin" }),
       says: 'tunnel.image.binaryDirectory is "usr/bin"; expected an absolute path like /usr/bin.',
@@ -213,7 +225,7 @@ describe("a bad value", () => {
     },
     {
       image: inImage({ binaryDirectory: 5 }),
-      says: "tunnel.image.binaryDirectory is 5; expected an absolute path.",
+      says: "tunnel.image.binaryDirectory is 5; expected an absolute path like /usr/bin.",
     },
   ])("is named with its own place inside image too: $says", ({ image, says }) => {
     expect(problemsOf(() => readTunnel({ image }))).toEqual([{ code: "option-invalid", message: says }]);

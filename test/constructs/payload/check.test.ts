@@ -386,3 +386,12 @@ describe("the cluster's networks", () => {
     expect(check(sampleDocument("4.18", { platform })).cluster.virtualAddresses).toEqual(expected);
   });
 });
+
+describe("a number that JSON cannot keep here", () => {
+  it.each(["9007199254740993", "123456789012345678901234567890"])("is refused, wherever it stands: %s", (number) => {
+    const text = sampleText("4.18").replace('"passwd"', `"unknown":{"deep":[${number}]},"passwd"`);
+    expect(problemsOf(() => readDocument(text)).map(({ message }) => message)).toEqual([
+      expect.stringContaining("unknown.deep.0 is a number where Ignition wants a number below 2^53"),
+    ]);
+  });
+});

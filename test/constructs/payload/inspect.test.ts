@@ -151,7 +151,7 @@ describe("what is neither", () => {
     ["a pointer of openshift-install", '{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://x/"}]}}}'],
   ])("is refused: %s", (_, text) => {
     expect(problemsOf(() => inspect(text, "some.ign"))).toEqual([
-      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign holds neither/) as string },
+      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string },
     ]);
   });
 
@@ -187,6 +187,16 @@ describe("a payload that was changed", () => {
       "a file is broken",
       changed(settings, (file) => ({ ...file, contents: { source: "data:;base64,abc" } })),
       `${settings} cannot be decoded (its base64 is broken)`,
+    ],
+    [
+      "a file says something else",
+      changed(settings, (file) => ({ ...file, contents: encodeContents("exit 0\n") })),
+      "a file that the tunnel added is not as it was built",
+    ],
+    [
+      "a file has another mode",
+      changed(settings, (file) => ({ ...file, mode: 0o777 })),
+      "a file that the tunnel added is not as it was built",
     ],
     ["a file has no contents", changed(settings, ({ path }) => ({ path })), `${settings} cannot be decoded`],
     ["an inserted line is gone", changedScript((script) => script.replace("tunnel_agents\n", "")), notOurs],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { InputError, type Problem, problem } from "./problems.ts";
+import { InputError, type Problem, problem } from "../problems.ts";
 
 /** Parses `value` by `schema`, or throws every mistake in it with its path, the value found and what was expected. */
 export function parseConfig<S extends z.ZodType>(schema: S, value: unknown, root: string): z.output<S> {

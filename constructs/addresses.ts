@@ -1,0 +1,47 @@
+import { Address4, Address6 } from "ip-address";
+
+/** No zone: after its "%" anything may stand, and some of these words go into a shell's settings. */
+const isPlain = (text: string) => /^[0-9a-f:./]+$/i.test(text);
+
+/** An IP address without zone, brackets or prefix. */
+export function isIpAddress(text: string): boolean {
+  return isPlain(text) && !text.includes("/") && (Address4.isValid(text) || Address6.isValid(text));
+}
+
+export function isIpv6(text: string): boolean {
+  return isIpAddress(text) && text.includes(":");
+}
+
+/** An address that others can dial: not loopback, unspecified, link-local or multicast. */
+export function isDialable(text: string): boolean {
+  if (!isIpAddress(text)) return false;
+  if (Address4.isValid(text)) return !/^(0\.|127\.|169\.254\.|22[4-9]\.|23\d\.|24\d\.|25[0-5]\.)/.test(text);
+  const address = new Address6(text);
+  // ::/96 and ::ffff:0:0/96 hold unspecified, loopback and IPv4 in disguise.
+  const special = /^(0000:){5}(0000|ffff):/.test(address.canonicalForm());
+  return !special && !address.isLinkLocal() && !address.isMulticast();
+}
+
+/** The spelling that the kernel uses, so that addresses can be compared as text. */
+export function asKernelWrites(address: string): string {
+  return isIpv6(address) ? new Address6(address).correctForm() : address;
+}
+
+/** A network like 10.0.0.0/16. */
+export function isNetwork(text: string): boolean {
+  return parseNetwork(text) !== undefined;
+}
+
+/** Whether two networks have an address in common. */
+export function networksOverlap(a: string, b: string): boolean {
+  const [x, y] = [parseNetwork(a), parseNetwork(b)];
+  if (x instanceof Address4 && y instanceof Address4) return x.isInSubnet(y) || y.isInSubnet(x);
+  if (x instanceof Address6 && y instanceof Address6) return x.isInSubnet(y) || y.isInSubnet(x);
+  return false;
+}
+
+function parseNetwork(text: string): Address4 | Address6 | undefined {
+  if (!isPlain(text) || !text.includes("/")) return undefined;
+  if (Address4.isValid(text)) return new Address4(text);
+  return Address6.isValid(text) ? new Address6(text) : undefined;
+}
