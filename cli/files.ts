@@ -1,27 +1,17 @@
 import {
   closeSync,
-  existsSync,
   fchmodSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { reasonOf } from "../constructs/config/user-file.ts";
 import { InputError, problem } from "../constructs/problems.ts";
-
-/** Reads a text file of the user's, or says in one sentence why not. */
-export function readUserFile(file: string, advice: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new InputError(problem("file-unreadable", { file, reason: reasonOf(error), advice }));
-  }
-}
 
 /**
  * Writes all of these files or none, readable for their owner only. Each appears whole: it is written beside its place
@@ -68,21 +58,4 @@ function writeWhole(file: string, text: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-export const exists = existsSync;
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const known: Record<string, string> = {
-    ENOENT: "it does not exist",
-    EACCES: "permission denied",
-    EPERM: "not permitted",
-    EISDIR: "it is a folder",
-    ENOTDIR: "a part of the path is not a folder",
-    ENOSPC: "no space left",
-    EROFS: "the file system is read-only",
-    EEXIST: "something is in the way",
-  };
-  return known[code] ?? (code !== "" ? code : "unknown error");
 }

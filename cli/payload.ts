@@ -1,14 +1,16 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { stringify } from "yaml";
 import { firewallNeedOf, makePayload } from "../constructs/bootstrap-payload.ts";
+import { readConfig } from "../constructs/config/config-file.ts";
+import { readInstallDir } from "../constructs/config/install-dir.ts";
+import { readUserFile } from "../constructs/config/user-file.ts";
 import { type InspectedPayload, type InspectedPointer, inspect } from "../constructs/payload/inspect.ts";
 import { pointerTo } from "../constructs/payload/pointer.ts";
 import { writeDocument } from "../constructs/payload/write.ts";
 import { InputError, problem, type Warning } from "../constructs/problems.ts";
-import { readConfig } from "./config-file.ts";
-import { exists, readUserFile, writeUserFiles } from "./files.ts";
-import { readInstallDir } from "./install-dir.ts";
+import { writeUserFiles } from "./files.ts";
 import { type Output } from "./output.ts";
 
 interface BuildOptions {
@@ -159,7 +161,7 @@ function readPointer(options: BuildOptions, sha512: string) {
 
 /** An older pointer beside a newer payload would make a machine that refuses to boot. */
 function staleWarnings(file: string, pointer: object | undefined, sha512: string): Warning[] {
-  if (pointer !== undefined || !exists(file) || namesPayload(file, sha512)) return [];
+  if (pointer !== undefined || !existsSync(file) || namesPayload(file, sha512)) return [];
   return [
     {
       code: "pointer-stale",

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { readConfig } from "../cli/config-file.ts";
+import { readConfig } from "../constructs/config/config-file.ts";
 import { readTunnel, tunnelSchema } from "../constructs/konnectivity/options.ts";
 import { specVersions } from "../constructs/payload/ignition.ts";
 

@@ -15,7 +15,7 @@ const imageReference = textLike(
   /^(?=.{1,255}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)+(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/,
 );
 
-export const tunnelSchema = z.strictObject(
+const tunnelOptionsSchema = z.strictObject(
   {
     /** The release whose proxy image runs; decides which flags it is given. */
     release: oneOf("auto", ...releases).default("auto"),
@@ -92,11 +92,15 @@ export const tunnelSchema = z.strictObject(
   { error: "off, or an object" },
 );
 
-export type TunnelOptions = z.output<typeof tunnelSchema>;
-/** `off`: a plain bootstrap machine. */
-export type Tunnel = "off" | TunnelOptions;
+export type TunnelOptions = z.output<typeof tunnelOptionsSchema>;
 
-/** Reads the `tunnel` part of a config; nothing given means all defaults. */
+/** `off`: a plain bootstrap machine. Nothing said: all defaults. */
+export const tunnelSchema = z
+  .union([z.literal("off"), tunnelOptionsSchema], { error: "off, or an object" })
+  .prefault({});
+export type Tunnel = z.output<typeof tunnelSchema>;
+
+/** Reads the `tunnel` part of a config, where it stands alone. */
 export function readTunnel(value: unknown): Tunnel {
-  return value === "off" ? "off" : parseConfig(tunnelSchema, value ?? {}, "tunnel");
+  return parseConfig(tunnelSchema, value ?? {}, "tunnel");
 }

@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isObject } from "../constructs/payload/ignition.ts";
-import { InputError, problem } from "../constructs/problems.ts";
-import { exists, readUserFile } from "./files.ts";
+import { isObject } from "../payload/ignition.ts";
+import { InputError, problem } from "../problems.ts";
+import { readUserFile } from "./user-file.ts";
 
 /** What openshift-install left in its folder. */
 export interface InstallDir {
@@ -17,7 +18,7 @@ export function readInstallDir(folder: string): InstallDir {
     'give the folder in which "openshift-install create ignition-configs" ran',
   );
   const metadata = join(folder, "metadata.json");
-  return exists(metadata) ? { bootstrapIgn, cluster: readMetadata(metadata) } : { bootstrapIgn };
+  return existsSync(metadata) ? { bootstrapIgn, cluster: readMetadata(metadata) } : { bootstrapIgn };
 }
 
 function readMetadata(file: string): NonNullable<InstallDir["cluster"]> {
