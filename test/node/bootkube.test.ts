@@ -264,7 +264,7 @@ describe("when something is wrong", () => {
     const { status, stderr } = node.run(bootkube);
     expect(status).toBe(0);
     expect(stderr).toContain(
-      "konnectivity-bootstrap: could not delete namespace/openshift-bootstrap-konnectivity: the teardown will.",
+      "konnectivity-bootstrap: could not delete namespace/openshift-bootstrap-konnectivity: the teardown does, or you do (oc delete namespace/openshift-bootstrap-konnectivity).",
     );
     expect(node.stages().at(-2)).toBe("konnectivity-cleanup success");
     expect(node.exists(staticPod)).toBe(false);

