@@ -137,7 +137,7 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
   if (options.protocol === "http-connect" && !knowsFlag("server", release, "backend-dial-timeout"))
     warnings.push({
       code: "connect-unbounded",
-      message: `The proxy image of release ${release} does not bound how long an HTTP CONNECT waits for a stuck agent; gRPC does.`,
+      message: `The proxy image of release ${release} does not bound how long an HTTP CONNECT waits for a stuck agent, and answers 200 before it reached anything; gRPC does neither.`,
     });
   if (options.image !== "payload") {
     const unpinned = [options.image.server, options.image.agent ?? options.image.server].filter(

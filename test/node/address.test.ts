@@ -65,7 +65,8 @@ describe("the bootstrap address is found", () => {
     ],
     [
       "not as an IPv6 address that is still being checked for duplicates",
-      `${network(["fd00:1::7/64"])}\nip address add fd00:1::8/64 dev ens3\nip address add fd00:1::6/64 dev ens3`,
+      // The check takes a minute here, so that it is still under way when the script looks.
+      `${network(["fd00:1::7/64"])}\necho 60 >/proc/sys/net/ipv6/conf/ens3/dad_transmits\nip address add fd00:1::8/64 dev ens3\nip address add fd00:1::6/64 dev ens3`,
       "fd00:1::7",
       { networks: ipv6Networks },
     ],

@@ -306,7 +306,7 @@ echo finished`,
   const results = output.trim().split("\n");
   expect(results.length).toBeGreaterThan(60);
   expect(new Set(results)).toEqual(new Set(["right"]));
-}, 240_000);
+}, 300_000);
 
 /** The filters of `openshift-install gather bootstrap`, as facts about it say. */
 const gather = `find . -name '*secret*' -print0 | xargs -0 rm -rf

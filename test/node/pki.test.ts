@@ -205,7 +205,7 @@ it("killed before any of its commands and run again, it ends right", () => {
   const results = output.trim().split("\n");
   expect(results.length).toBeGreaterThan(40);
   expect(new Set(results)).toEqual(new Set(["right"]));
-}, 120_000);
+}, 300_000);
 
 describe("a TLS server that demands client certificates", () => {
   const node = nodeWith();
