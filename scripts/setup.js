@@ -13,6 +13,9 @@ const programs = {
   jq: "jq",
   ip: "iproute2",
   unshare: "util-linux",
+  mount: "mount",
+  useradd: "passwd",
+  patch: "patch",
   faketime: "faketime",
 };
 
