@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { InputError, problem } from "../problems.ts";
 import { anchorNames, anchors, bootkubePath } from "./bootkube.ts";
 import { decodeContents, replaceContents, UndecodableError } from "./contents.ts";
-import { isObject, readDocument } from "./ignition.ts";
+import { type IgnitionDocument, isObject, readDocument } from "./ignition.ts";
 import { withoutQuery } from "./pointer.ts";
 import { digestOf, findRecord, type PayloadRecord, recordPath } from "./record.ts";
 import { writeText } from "./write.ts";
@@ -39,24 +39,37 @@ export interface InspectedPointer {
 
 /** Reads a payload or a pointer back. Nothing in the answer is secret: no content but our own lines of bootkube.sh. */
 export function inspect(text: string, file: string): InspectedPayload | InspectedPointer {
-  const document = readDocument(text);
-  const { bytes, sha512 } = writeText(text);
-  const { config } = document.ignition;
-  if (isObject(config) && isObject(config.replace)) {
-    const { timeouts, proxy, security } = document.ignition;
-    const { source, verification } = config.replace;
-    const total = isObject(timeouts) ? timeouts.httpTotal : undefined;
-    return {
-      kind: "pointer",
-      bytes,
-      source: typeof source === "string" ? withoutQuery(source) : "missing",
-      hash: isObject(verification) && typeof verification.hash === "string" ? verification.hash : "missing",
-      totalTimeoutSeconds: typeof total === "number" ? total : undefined,
-      proxy: proxy !== undefined,
-      caBundle: security !== undefined,
-    };
-  }
+  const document = parse(text, file);
+  return inspectPointer(document, text) ?? inspectPayload(document, text, file);
+}
 
+/** What is wrong with a bootstrap.ign is of no interest here: this is another file. */
+function parse(text: string, file: string): IgnitionDocument {
+  try {
+    return readDocument(text);
+  } catch (error) {
+    if (error instanceof InputError) throw new InputError(problem("not-a-payload", { file }));
+    throw error;
+  }
+}
+
+function inspectPointer({ ignition }: IgnitionDocument, text: string): InspectedPointer | undefined {
+  const { config, timeouts, proxy, security } = ignition;
+  if (!isObject(config) || !isObject(config.replace)) return undefined;
+  const { source, verification } = config.replace;
+  const total = isObject(timeouts) ? timeouts.httpTotal : undefined;
+  return {
+    kind: "pointer",
+    bytes: Buffer.byteLength(text),
+    source: typeof source === "string" ? withoutQuery(source) : "missing",
+    hash: isObject(verification) && typeof verification.hash === "string" ? verification.hash : "missing",
+    totalTimeoutSeconds: typeof total === "number" ? total : undefined,
+    proxy: proxy !== undefined,
+    caBundle: security !== undefined,
+  };
+}
+
+function inspectPayload(document: IgnitionDocument, text: string, file: string): InspectedPayload {
   const files = document.storage?.files ?? [];
   const record = findRecord(files);
   if (record === undefined) throw new InputError(problem("not-a-payload", { file }));
@@ -99,6 +112,7 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
   const was = replaceContents(bootkube.entry.contents ?? {}, Buffer.from(original));
   const grown = (bootkube.entry.contents?.source?.length ?? 0) - (was.source?.length ?? 0);
   const addedBytes = added.reduce((sum, { stored }) => sum + stored, grown);
+  const { bytes, sha512 } = writeText(text);
   return { kind: "payload", bytes, sha512, record, added, addedBytes, diff };
 }
 

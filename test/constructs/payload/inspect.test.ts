@@ -147,19 +147,15 @@ describe("what is neither", () => {
   it.each([
     ["a bootstrap.ign", sampleText("4.18")],
     ["a payload with the tunnel off", makePayload(sampleText("4.18"), "off", now).text],
+    ["text", "hello"],
+    ["a payload that is cut off", makePayload(sampleText("4.18"), tunnel, now).text.slice(0, -100)],
+    ["another JSON document", "{}"],
     ["an empty config", '{"ignition":{"version":"3.2.0"}}'],
     ["a pointer of openshift-install", '{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://x/"}]}}}'],
   ])("is refused: %s", (_, text) => {
     expect(problemsOf(() => inspect(text, "some.ign"))).toEqual([
       { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string },
     ]);
-  });
-
-  it.each([
-    ["text", "hello", "document-not-json"],
-    ["another JSON document", "{}", "document-not-ignition"],
-  ])("is refused: %s", (_, text, code) => {
-    expect(problemsOf(() => inspect(text, "some.ign")).map((p) => p.code)).toEqual([code]);
   });
 });
 
