@@ -1,6 +1,11 @@
 #!/usr/bin/env node
 // Starts the command line from a clean clone: installs what it runs with if that is missing, then hands over.
+import { constants } from "node:os";
 import { ensureDependencies } from "../scripts/dependencies.js";
+
+// A command does its work in one go: a signal in the middle of it waits for the end, so that nothing is left half-written.
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
+  process.once(signal, () => process.exit(128 + constants.signals[signal]));
 
 try {
   ensureDependencies({ forTests: false });

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import type { FirewallNeed } from "./konnectivity/firewall-need.ts";
 import { loopbackKubeconfig } from "./konnectivity/names.ts";
 import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
 import { renderTunnel, type TunnelAssets } from "./konnectivity/tunnel.ts";
+import { version } from "./package.ts";
 import { type Bootstrap, checkBootstrap } from "./payload/check.ts";
 import { decodeContents, UndecodableError } from "./payload/contents.ts";
 import { readDocument } from "./payload/ignition.ts";
@@ -20,10 +20,6 @@ export interface BootstrapPayload extends WrittenDocument {
   readonly firewall?: FirewallNeed;
   readonly warnings: readonly Warning[];
 }
-
-const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
 
 /** From the text of a bootstrap.ign to the payload: read → check → transform → write. */
 export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): BootstrapPayload {

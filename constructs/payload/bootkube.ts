@@ -75,22 +75,10 @@ export function findAnchors(script: string, release: Release): AnchorOffsets | P
       const at = found.map((i) => i + 1).join(", ");
       problems.push(problem("anchor-repeated", { anchor: name, line: shown, lines: at }));
     } else {
-      const place = places[index];
-      const continued = anchor.place === "before" && continuesCommand(lines, index);
-      if (place === undefined || place.text || place.depth !== anchor.depth || continued) {
-        problems.push(
-          problem("anchor-nested", {
-            anchor: name,
-            line: index + 1,
-            found:
-              place === undefined || place.text
-                ? "inside quoted text"
-                : continued
-                  ? "the rest of the command before it"
-                  : `at nesting depth ${place.depth}`,
-            wanted: `a command at nesting depth ${anchor.depth}`,
-          }),
-        );
+      const misplaced = misplacement(name, places[index], lines, index);
+      if (misplaced !== undefined) {
+        const wanted = `a command at nesting depth ${anchor.depth}`;
+        problems.push(problem("anchor-nested", { anchor: name, line: index + 1, found: misplaced, wanted }));
       }
       const before = lines.slice(0, anchor.place === "before" ? index : index + 1);
       offsets[name] = before.reduce((sum, line) => sum + line.length + 1, 0);
@@ -103,6 +91,18 @@ export function findAnchors(script: string, release: Release): AnchorOffsets | P
     if (a !== undefined && b !== undefined && a > b) problems.push(problem("anchor-order", { first, second }));
   }
   return problems.length > 0 ? problems : (offsets as AnchorOffsets);
+}
+
+/** What is wrong with the place of an anchor's line, if anything. */
+function misplacement(
+  name: Anchor,
+  place: LinePlace | undefined,
+  lines: readonly string[],
+  index: number,
+): string | undefined {
+  if (place === undefined || place.text) return "inside quoted text";
+  if (anchors[name].place === "before" && continuesCommand(lines, index)) return "the rest of the command before it";
+  return place.depth === anchors[name].depth ? undefined : `at nesting depth ${place.depth}`;
 }
 
 /** Whether the command on the lines before goes on here: lines put in between would become part of it, or depend on it. */

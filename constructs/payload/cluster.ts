@@ -38,7 +38,7 @@ function installConfig(file: FileEntry | undefined): Record<string, unknown> {
     const config: unknown = typeof text === "string" ? parse(text, quietly) : undefined;
     return isObject(config) ? config : {};
   } catch (error) {
-    // A manifest that we cannot read is the cluster's business; we then know less, and say so (unknownNetworks).
+    // A manifest that we cannot read is the cluster's business; we then know less, and say so (networks-unknown).
     // The parser throws a ReferenceError for an alias of nothing.
     if (error instanceof UndecodableError || error instanceof ReferenceError) return {};
     if (error instanceof Error && error.name.startsWith("YAML")) return {};

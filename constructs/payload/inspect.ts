@@ -37,6 +37,9 @@ export interface InspectedPointer {
   readonly caBundle: boolean;
 }
 
+/** What Ignition gives a file without a mode. */
+const defaultMode = 0o644;
+
 /** Reads a payload or a pointer back. Nothing in the answer is secret: no content but our own lines of bootkube.sh. */
 export function inspect(text: string, file: string): InspectedPayload | InspectedPointer {
   const document = parse(text, file);
@@ -87,30 +90,26 @@ function inspectPayload(document: IgnitionDocument, text: string, file: string):
   const recorded: unknown = record.added;
   if (!Array.isArray(recorded) || anchorNames.some((name) => typeof record.insertions[name] !== "string"))
     throw damaged("its record is not whole");
-  const added = [...record.added, recordPath].map((path) => {
-    const { entry, content } = entryOf(path);
-    const mode = (entry.mode ?? 0o644).toString(8).padStart(4, "0");
-    return {
-      path,
-      mode,
-      bytes: content.length,
-      encoded: entry.contents?.source?.length ?? 0,
-      stored: JSON.stringify(entry).length + 1,
-    };
-  });
-  const asFound = record.added.map((path) => {
-    const { entry, content } = entryOf(path);
-    return { path, mode: entry.mode ?? 0o644, text: content.toString("utf8") };
-  });
-  if (digestOf(asFound) !== record.addedSha256) throw damaged("a file that the tunnel added is not as it was built");
+  const found = [...record.added, recordPath].map((path) => ({ path, ...entryOf(path) }));
+  const asBuilt = found
+    .filter(({ path }) => path !== recordPath)
+    .map(({ path, entry, content }) => ({ path, mode: entry.mode ?? defaultMode, text: content.toString("utf8") }));
+  if (digestOf(asBuilt) !== record.addedSha256) throw damaged("a file that the tunnel added is not as it was built");
   const bootkube = entryOf(bootkubePath);
   const patched = bootkube.content.toString("utf8");
-  const found = insertionDiff(patched, record);
-  if (found === undefined || createHash("sha256").update(found.original).digest("hex") !== record.bootkubeSha256)
+  const undone = insertionDiff(patched, record);
+  if (undone === undefined || createHash("sha256").update(undone.original).digest("hex") !== record.bootkubeSha256)
     throw damaged("bootkube.sh is not the installer's with our insertions");
-  const { diff, original } = found;
+  const { diff, original } = undone;
   const was = replaceContents(bootkube.entry.contents ?? {}, Buffer.from(original));
   const grown = (bootkube.entry.contents?.source?.length ?? 0) - (was.source?.length ?? 0);
+  const added = found.map(({ path, entry, content }) => ({
+    path,
+    mode: (entry.mode ?? defaultMode).toString(8).padStart(4, "0"),
+    bytes: content.length,
+    encoded: entry.contents?.source?.length ?? 0,
+    stored: JSON.stringify(entry).length + 1,
+  }));
   const addedBytes = added.reduce((sum, { stored }) => sum + stored, grown);
   const { bytes, sha512 } = writeText(text);
   return { kind: "payload", bytes, sha512, record, added, addedBytes, diff };

@@ -49,9 +49,9 @@ tunnel_cleanup() {
     record_service_stage_start "konnectivity-cleanup"
     # First what runs and what is secret: the namespace may go later. The settings' lists are words on purpose.
     # shellcheck disable=SC2086
-    tunnel_delete --namespace="${TUNNEL_NAMESPACE}" ${TUNNEL_NAMESPACED} || :
+    tunnel_delete --namespace="${TUNNEL_NAMESPACE}" ${TUNNEL_NAMESPACED}
     # shellcheck disable=SC2086
-    tunnel_delete "namespace/${TUNNEL_NAMESPACE}" ${TUNNEL_CLUSTER_SCOPED} || :
+    tunnel_delete "namespace/${TUNNEL_NAMESPACE}" ${TUNNEL_CLUSTER_SCOPED}
     rm -f "${TUNNEL_STATIC_POD}" "${TUNNEL_KAS_KEY}" "${TUNNEL_MANIFESTS}/bootstrap-konnectivity-secret.yaml" || :
     rm -rf "${TUNNEL_TLS}" "${TUNNEL_KUBECONFIG}" || :
     record_service_stage_success
