@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { network, ScratchNode } from "../support/node.ts";
+import { alone, network, ScratchNode } from "../support/node.ts";
 import { samplePayload } from "../support/payload.ts";
 import { type SampleProps, type Shape, tunnelShapes } from "../support/sample.ts";
 
@@ -292,9 +292,9 @@ echo finished`,
     export BASH_ENV=/opt/kill-at.sh KILL_IN=ours KILL_MARK=/run/mark
     for KILL_AT in $(seq 1 400); do
         rm -f ${staticPod} ${manifests}/bootstrap-* /run/mark
-        KILL_AT=$KILL_AT ours >/dev/null 2>&1
+        KILL_AT=$KILL_AT ${alone("ours")} >/dev/null 2>&1
         [ -e /run/mark ] || break
-        [ "$(KILL_AT= ours keep 2>/dev/null)" = finished ] || { echo "failed after $KILL_AT: $(cat /run/mark)"; continue; }
+        [ "$(KILL_AT= ours keep 2>/run/why)" = finished ] || { echo "failed after $KILL_AT: $(cat /run/mark /run/why)"; continue; }
         result=right
         grep -l -E '@[A-Z_]+@' ${staticPod} ${manifests}/bootstrap-* && result=unfilled
         [ "$(ls ${manifests} | grep -c ^bootstrap-)" = 5 ] || result=incomplete

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ScratchNode } from "../support/node.ts";
+import { alone, ScratchNode } from "../support/node.ts";
 import { samplePayload } from "../support/payload.ts";
 
 const tls = "/opt/openshift/konnectivity-bootstrap/tls";
@@ -188,10 +188,10 @@ it("killed before any of its commands and run again, it ends right", () => {
     export BASH_ENV=/opt/kill-at.sh KILL_IN=konnectivity-bootstrap-pki.sh KILL_MARK=/run/mark
     for KILL_AT in $(seq 1 200); do
         rm -rf ${tls} ${tls}.new /run/mark
-        KILL_AT=$KILL_AT ${issue} >/dev/null 2>&1
+        KILL_AT=$KILL_AT ${alone(issue)} >/dev/null 2>&1
         [ -e /run/mark ] || break
         left=$(grep -rlE 'BEGIN [A-Z ]*PRIVATE KEY' /opt /etc /var /tmp /run 2>/dev/null | grep -v '\\.key$' || :)
-        KILL_AT= ${issue} 2>/dev/null || { echo "failed after $KILL_AT: $(cat /run/mark)"; continue; }
+        KILL_AT= ${issue} 2>/run/why || { echo "failed after $KILL_AT: $(cat /run/mark /run/why)"; continue; }
         result=right
         for pair in serving:sslserver agent:sslclient frontend:sslserver kube-apiserver:sslclient; do
             folder=${tls}/\${pair%%:*}

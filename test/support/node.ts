@@ -33,6 +33,11 @@ export function network(addresses: readonly string[], gateway?: string, device =
   ].join("\n");
 }
 
+/** Shell for a command whose end, however it came, is the end of every process that it started. */
+export function alone(command: string): string {
+  return `unshare --pid --fork bash -c '${command}; exit'`;
+}
+
 export interface RunResult {
   readonly status: number | null;
   readonly stdout: string;
