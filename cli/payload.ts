@@ -5,12 +5,12 @@ import { stringify } from "yaml";
 import { firewallNeedOf, makePayload } from "../constructs/bootstrap-payload.ts";
 import { readConfig } from "../constructs/config/config-file.ts";
 import { readInstallDir } from "../constructs/config/install-dir.ts";
-import { readUserFile } from "../constructs/config/user-file.ts";
+import { readUserFile, writeUserFiles } from "../constructs/config/user-file.ts";
 import { type InspectedPayload, type InspectedPointer, inspect } from "../constructs/payload/inspect.ts";
 import { pointerTo } from "../constructs/payload/pointer.ts";
 import { writeDocument } from "../constructs/payload/write.ts";
 import { InputError, problem, type Warning } from "../constructs/problems.ts";
-import { writeUserFiles } from "./files.ts";
+
 import { type Output } from "./output.ts";
 
 interface BuildOptions {
@@ -65,11 +65,11 @@ export function payloadCommand(output: Output): Command {
     .option(...config)
     .option(...json)
     .action((folder: string, options: { config?: string; json?: boolean }) => {
-      const { tunnel } = readConfig(options.config);
-      const { bootstrapIgn, cluster } = readInstallDir(folder);
+      const { tunnel } = readConfig(options.config, "check --config");
+      const { bootstrapIgn, metadata } = readInstallDir(folder);
       const { firewall, warnings } = firewallNeedOf(bootstrapIgn, tunnel, new Date());
       output.warnings(warnings);
-      const answer = { cluster: cluster?.infraID ?? null, rule: firewall ?? null };
+      const answer = { cluster: metadata?.infraID ?? null, rule: firewall ?? null };
       if (options.json === true) output.json(answer);
       else
         output.text(
@@ -80,8 +80,8 @@ export function payloadCommand(output: Output): Command {
 }
 
 function build(folder: string, options: BuildOptions, output: Output): void {
-  const { tunnel } = readConfig(options.config);
-  const { bootstrapIgn, cluster } = readInstallDir(folder);
+  const { tunnel } = readConfig(options.config, "check --config");
+  const { bootstrapIgn, metadata } = readInstallDir(folder);
   const payload = makePayload(bootstrapIgn, tunnel, new Date());
   const pointer = readPointer(options, payload.sha512);
   const pointerFile = join(options.out, "pointer.ign");
@@ -100,7 +100,7 @@ function build(folder: string, options: BuildOptions, output: Output): void {
   const written = { file: files[0]?.file ?? "", bytes: payload.bytes, sha512: payload.sha512 };
   if (options.json === true) {
     output.json({
-      cluster: cluster ?? null,
+      cluster: metadata === undefined ? null : { clusterName: metadata.clusterName, infraID: metadata.infraID },
       release: payload.release,
       tunnel,
       payload: { ...written, addedBytes: payload.bytes - payload.originalBytes },
@@ -111,7 +111,7 @@ function build(folder: string, options: BuildOptions, output: Output): void {
     return;
   }
   const lines = [
-    `cluster   ${cluster === undefined ? "not known (no metadata.json)" : `${cluster.clusterName} (${cluster.infraID})`}`,
+    `cluster   ${metadata === undefined ? "not known (no metadata.json)" : `${metadata.clusterName} (${metadata.infraID})`}`,
     `release   ${payload.release}${tunnel !== "off" && tunnel.release === "auto" ? ", read from bootkube.sh" : ""}`,
     tunnel === "off"
       ? "tunnel    off: bootstrap.ign as it is"

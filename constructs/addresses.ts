@@ -32,6 +32,17 @@ export function isNetwork(text: string): boolean {
   return parseNetwork(text) !== undefined;
 }
 
+/** A network spelled by its first address: 10.0.0.0/16, not 10.0.3.7/16. */
+export function isNetworkStart(text: string): boolean {
+  const network = parseNetwork(text);
+  return network !== undefined && network.startAddress().correctForm() === network.correctForm();
+}
+
+/** Whether an address lies in one of these networks. */
+export function liesIn(address: string, networks: readonly string[]): boolean {
+  return networks.some((network) => networksOverlap(isIpv6(address) ? `${address}/128` : `${address}/32`, network));
+}
+
 /** Whether two networks have an address in common. */
 export function networksOverlap(a: string, b: string): boolean {
   const [x, y] = [parseNetwork(a), parseNetwork(b)];

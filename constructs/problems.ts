@@ -69,8 +69,14 @@ const sentences = {
     `${p.file} cannot be read: ${p.reason}; ${p.advice}.`,
   "file-unwritable": (p: { file: string; reason: string }) =>
     `${p.file} cannot be written: ${p.reason}; nothing was changed.`,
+  "file-exists": (p: { file: string; advice: string }) =>
+    `${p.file} is there already and was not touched: ${p.advice}.`,
   "metadata-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not the metadata.json that openshift-install writes: ${p.detail}.`,
+  "stream-invalid": (p: { file: string }) =>
+    `${p.file} is not a CoreOS stream: save what "openshift-install coreos print-stream-json" prints.`,
+  "stream-lacks-image": (p: { file: string; what: string; option: string }) =>
+    `${p.file} does not have ${p.what}: give one as ${p.option}.`,
   "not-a-payload": (p: { file: string }) =>
     `${p.file} is neither a pointer nor a payload with a tunnel of this project (with \`tunnel: off\` a payload is bootstrap.ign itself): give what "payload build" wrote.`,
   "payload-damaged": (p: { file: string; detail: string }) =>

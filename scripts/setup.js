@@ -17,6 +17,7 @@ const programs = {
   useradd: "passwd",
   patch: "patch",
   faketime: "faketime",
+  time: "time",
 };
 
 /** @param {string} program */
@@ -61,6 +62,10 @@ if (forTests) {
   if (process.getuid?.() !== 0) stop("The tests enter namespaces of their own, as a machine's root: run them as root.");
   if (isMissing("go"))
     stop("The tests check rendered objects with the real Kubernetes API types: install Go 1.26 or newer.");
+  if (isMissing(process.env.TERRAFORM_BINARY_NAME ?? "terraform"))
+    stop(
+      "The tests run the real Terraform: install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.",
+    );
   orStop(() => ensureGoProgram("kubernetes-schema"));
 }
 

@@ -6,7 +6,10 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { readConfig } from "../constructs/config/config-file.ts";
 import { readTunnel, tunnelSchema } from "../constructs/konnectivity/options.ts";
+import { platforms } from "../constructs/config/platform.ts";
+import { configJsonSchema } from "../constructs/config/schema.ts";
 import { specVersions } from "../constructs/payload/ignition.ts";
+import { exampleOf, Project } from "./support/stacks.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
@@ -23,7 +26,7 @@ describe("docs", () => {
   });
 
   it("the example config is valid, and is all defaults as it says", () => {
-    expect(readConfig(join(root, "docs/examples/konnectivity.yaml"))).toEqual({ tunnel: readTunnel({}) });
+    expect(readConfig(join(root, "docs/examples/konnectivity.yaml")).tunnel).toEqual(readTunnel({}));
     expect(Object.keys((parse(read("docs/examples/konnectivity.yaml")) as { tunnel: object }).tunnel)).toEqual(
       Object.keys(readTunnel({})),
     );
@@ -35,6 +38,34 @@ describe("docs", () => {
     expect(options.length).toBeGreaterThan(15);
     const names = (path: string) => page.includes(`\`${path.replace(/^seLinuxOptions\./, "")}\``);
     expect(options.filter((path) => !names(path))).toEqual([]);
+  });
+
+  it.each(platforms)("docs/%s.md names every option", (platform) => {
+    const page = read(`docs/${platform}.md`);
+    const options = Object.keys(configJsonSchema().properties?.[platform]?.properties ?? {});
+    expect(options.length).toBeGreaterThan(10);
+    expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
+  });
+
+  it("docs/configuration.md names every option that platforms share", () => {
+    const page = read("docs/configuration.md");
+    const { properties = {} } = configJsonSchema();
+    const kinds = Object.entries(properties.state?.properties ?? {});
+    const options = [...Object.keys(properties), ...kinds.flatMap(([, kind]) => Object.keys(kind.properties ?? {}))];
+    expect(options.length).toBeGreaterThan(20);
+    expect(options.filter((option) => !page.includes(option))).toEqual([]);
+  });
+
+  it.each(platforms)("the example of %s is right, and docs/%s.md shows it", (platform) => {
+    const { files } = exampleOf(platform);
+    const project = new Project(read(`docs/examples/${platform}.yaml`), { files });
+    try {
+      expect(Object.keys(project.synth())).toEqual([`${platform}-bootstrap`]);
+      expect(project.inputs().warnings.filter(({ code }) => code === "open-to-the-world")).toEqual([]);
+    } finally {
+      project.remove();
+    }
+    expect(read(`docs/${platform}.md`)).toContain(`(examples/${platform}.yaml)`);
   });
 
   it("docs/payload.md names the spec versions that are known", () => {

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { readConfig } from "../constructs/config/config-file.ts";
-import { writeUserFiles } from "../cli/files.ts";
-import { readUserFile } from "../constructs/config/user-file.ts";
+import { readUserFile, writeUserFiles } from "../constructs/config/user-file.ts";
 import { readInstallDir } from "../constructs/config/install-dir.ts";
+import { readStream } from "../constructs/config/stream.ts";
+import { configCommand } from "../cli/config.ts";
 import { payloadCommand } from "../cli/payload.ts";
 import { makePayload } from "../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../constructs/konnectivity/options.ts";
@@ -185,9 +186,23 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
       writeUserFiles([{ file: folder, text: "" }]);
     },
   ],
+  "file-exists": [
+    () => {
+      const ignore = () => undefined;
+      configCommand({ text: ignore, json: ignore, warnings: ignore, error: ignore }).parse(
+        ["init", "aws", "--config", userFile("there.yaml", "")],
+        { from: "user" },
+      );
+    },
+  ],
   "metadata-invalid": ["", "[]", "{}", '{"clusterName":"a","infraID":5}'].map(
     (metadata) => () => readInstallDir(installDir("with-metadata", metadata)),
   ),
+  "stream-invalid": [() => readStream(userFile("stream.json", "x")), () => readStream(userFile("stream.json", "{}"))],
+  "stream-lacks-image": [
+    () => readStream(userFile("stream.json", '{"architectures":{}}')).awsImage("x86_64", "eu-central-1"),
+    () => readStream(userFile("stream.json", '{"architectures":{"aarch64":{}}}')).googleImage("aarch64"),
+  ],
   "not-a-payload": [() => inspect(sampleText("4.18"), "some.ign")],
   "payload-damaged": [
     () => {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isNetworkStart } from "../addresses.ts";
 
 /** Kinds of values that config files hold. Each says what it expects: that is the second half of the error's sentence. */
 
@@ -14,3 +15,11 @@ export const yesOrNo = () => z.boolean({ error: "true or false" });
 
 export const textLike = (expected: string, pattern: RegExp) =>
   z.string({ error: expected }).regex(pattern, { error: expected });
+
+export const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
+
+/** A network by its first address: clouds quietly change any other spelling, and then see a difference for ever. */
+export const network = () => {
+  const error = "a network by its first address, like 10.0.0.0/16 or fd00::/48";
+  return z.string({ error }).refine(isNetworkStart, { error });
+};

@@ -5,8 +5,18 @@ import { InputError, type Problem, problem } from "../problems.ts";
 export function parseConfig<S extends z.ZodType>(schema: S, value: unknown, root: string): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const problems = result.error.issues.flatMap((issue) => describeIssue(issue, schema, value, root));
-  throw new InputError(...new Map(problems.map((p) => [p.message, p])).values());
+  throw new InputError(...describeIssues(result.error.issues, schema, value, root));
+}
+
+/** A sentence for each of zod's issues. */
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[],
+  schema: z.ZodType,
+  value: unknown,
+  root: string,
+): Problem[] {
+  const problems = issues.flatMap((issue) => describeIssue(issue, schema, value, root));
+  return [...new Map(problems.map((p) => [p.message, p])).values()];
 }
 
 function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown, root: string): Problem[] {

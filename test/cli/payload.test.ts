@@ -19,31 +19,15 @@ import { makePayload } from "../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../constructs/konnectivity/options.ts";
 import { pointerTo } from "../../constructs/payload/pointer.ts";
 import { writeDocument } from "../../constructs/payload/write.ts";
+import { linesOf, program, type Run, run } from "../support/cli.ts";
 import { fixture, sampleMetadata, sampleText } from "../support/sample.ts";
 
-const program = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "cli-"));
 afterAll(() => {
   rmSync(root, { recursive: true });
 });
 
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs the real program in a process of its own. */
-function run(...args: readonly string[]): Promise<Run> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { encoding: "utf8" }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
-}
-
 const payload = (...args: readonly string[]) => run("payload", ...args);
-const linesOf = (text: string) => text.split("\n").filter((line) => line !== "");
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 

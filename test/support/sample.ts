@@ -129,7 +129,16 @@ export function sampleDocument(shape: Shape, props: SampleProps = {}): IgnitionD
     files.push(fileEntry(`/opt/openshift/openshift/filler-${index}.yaml`, `${filler}${index}\n`, 0o644));
   return {
     ignition: { version },
-    passwd: { users: [{ name: "core", sshAuthorizedKeys: ["ssh-ed25519 AAAAsample core@example.com"] }] },
+    passwd: {
+      users: [
+        {
+          name: "core",
+          sshAuthorizedKeys: [
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICMBUt5XhXmq2yuVcsa1vJbV5bX79Hynd+Un9o/7EqM4 core@example.com",
+          ],
+        },
+      ],
+    },
     storage: { files },
     systemd: {
       units: [

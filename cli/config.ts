@@ -1,0 +1,114 @@
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Argument, Command } from "commander";
+import { configFileOf, configVariable, type Inputs, readInputs } from "../constructs/config/inputs.ts";
+import { type Platform, platforms } from "../constructs/config/platform.ts";
+import { configJsonSchema } from "../constructs/config/schema.ts";
+import { startingFile } from "../constructs/config/starting-file.ts";
+import { writeUserFiles } from "../constructs/config/user-file.ts";
+import { InputError, problem } from "../constructs/problems.ts";
+import type { Output } from "./output.ts";
+
+const configOption = [
+  "--config <file>",
+  `config file (default: the one that ${configVariable} names, or konnectivity.yaml)`,
+] as const;
+
+/** `config init`, `config check`, `config schema`. */
+export function configCommand(output: Output): Command {
+  const command = new Command("config").description("write, check and describe the config file of the stacks");
+  command
+    .command("init")
+    .description("write a commented config file to begin with; one that is there is not touched")
+    .addArgument(new Argument("<platform>", "where the cluster will be").choices(platforms))
+    .option(...configOption)
+    .action((platform: Platform, options: { config?: string }) => {
+      const file = options.config ?? configFileOf(process.env);
+      if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
+        throw new InputError(problem("file-exists", { file, advice: "give another name with --config" }));
+      writeUserFiles([{ file, text: startingFile(platform) }]);
+      output.text(`${file} is written: fill it in, then run "npx konnectivity-bootstrap config check".\n`);
+    });
+  command
+    .command("check")
+    .description("check the config file and what it names, and say what would be made")
+    .option(...configOption)
+    .option("--json", "for machines")
+    .action(async (options: { config?: string; json?: boolean }) => {
+      const inputs = readInputs(options.config ?? configFileOf(process.env), new Date());
+      output.warnings(inputs.warnings);
+      const stacks = await stacksOf(inputs);
+      if (options.json === true) output.json({ cluster: inputs.infraId, warnings: inputs.warnings, stacks });
+      else output.text(describe(inputs, stacks));
+    });
+  command
+    .command("schema")
+    .description("print the JSON Schema of the config file, for editors")
+    .action(() => {
+      output.json(configJsonSchema());
+    });
+  return command;
+}
+
+interface MadeResource {
+  readonly type: string;
+  /** Its name in the cloud. @default - the cloud gives it one, or it has none */
+  readonly name?: string;
+}
+
+/** Describes the stacks into a folder that is gone afterwards, and reads what is in them. */
+async function stacksOf(inputs: Inputs): Promise<Record<string, MadeResource[]>> {
+  // Only here: loading cdktf takes longer than all the rest of a command.
+  const { bootstrapStacks, newApp } = await import("../stacks/app.ts");
+  const outdir = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-check-"));
+  try {
+    const app = newApp(outdir);
+    bootstrapStacks(app, inputs);
+    app.synth();
+    const folder = join(outdir, "stacks");
+    return Object.fromEntries(
+      readdirSync(folder).map((stack) => [
+        stack,
+        resourcesOf(readFileSync(join(folder, stack, "cdk.tf.json"), "utf8")),
+      ]),
+    );
+  } finally {
+    rmSync(outdir, { recursive: true, force: true });
+  }
+}
+
+function resourcesOf(stackText: string): MadeResource[] {
+  const { resource } = JSON.parse(stackText) as { resource: Record<string, Record<string, Record<string, unknown>>> };
+  return Object.entries(resource)
+    .filter(([type]) => type !== "terraform_data")
+    .flatMap(([type, byId]) =>
+      Object.values(byId).map((attributes) => {
+        const { tags } = attributes as { tags?: { Name?: unknown } };
+        const name = [attributes.bucket, attributes.name, tags?.Name].find(
+          (value): value is string => typeof value === "string" && !value.includes("${"),
+        );
+        return { type, ...(name !== undefined && { name }) };
+      }),
+    );
+}
+
+function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
+  const { tunnel, payload, state } = inputs;
+  const lines = [
+    `cluster   ${inputs.infraId}`,
+    `payload   ${payload.present ? `sha512 ${payload.sha512.slice(0, 16)}…` : `none: ${payload.why}`}`,
+    tunnel === "off"
+      ? "tunnel    off"
+      : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}`,
+    `state     ${Object.keys(state).join()}`,
+    ...Object.entries(stacks).flatMap(([stack, made]) => [
+      "",
+      `${stack}: ${made.length} resources`,
+      ...made.map(({ type, name }) => `  ${type}${name === undefined ? "" : `  ${name}`}`),
+    ]),
+  ];
+  if (Object.keys(stacks).length === 0)
+    lines.push("", `No platform is configured: add ${platforms.join(", ")} to make a stack.`);
+  return lines.join("\n") + "\n";
+}

@@ -1,0 +1,82 @@
+import { DataAwsSubnet } from "@cdktf/provider-aws/lib/data-aws-subnet/index.js";
+import { Instance } from "@cdktf/provider-aws/lib/instance/index.js";
+import type { ITerraformDependable } from "cdktf";
+import { Construct } from "constructs";
+import { isIpv6 } from "../addresses.ts";
+import type { PayloadFile } from "../payload-file.ts";
+import { addressOf } from "../terraform-address.ts";
+import { addressInSubnet } from "../subnet-condition.ts";
+
+export interface MachineProps {
+  readonly name: string;
+  readonly ami: string;
+  readonly instanceType: string;
+  readonly subnet: string;
+  readonly securityGroupIds: readonly string[];
+  readonly instanceProfile: string;
+  readonly publicIp: boolean;
+  /** Its private address. @default - the subnet gives one */
+  readonly fixedAddress?: string;
+  readonly rootVolume: { readonly sizeGiB: number; readonly kmsKeyArn?: string };
+  readonly payload: PayloadFile;
+  readonly payloadUrl: string;
+  /** What must be there before it boots: Ignition gives up on the first refusal. */
+  readonly after: readonly ITerraformDependable[];
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The bootstrap machine. */
+export class Machine extends Construct {
+  readonly instanceId: string;
+  readonly privateIp: string;
+  readonly publicIp: string;
+
+  constructor(scope: Construct, id: string, props: MachineProps) {
+    super(scope, id);
+    const { name, fixedAddress, payload, rootVolume } = props;
+    const tags = { ...props.tags, Name: name };
+    const instance = new Instance(this, "Default", {
+      ami: props.ami,
+      instanceType: props.instanceType,
+      subnetId: props.subnet,
+      vpcSecurityGroupIds: [...props.securityGroupIds],
+      iamInstanceProfile: props.instanceProfile,
+      associatePublicIpAddress: props.publicIp,
+      ...addressArguments(fixedAddress),
+      userData: payload.pointer({ url: props.payloadUrl }),
+      metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+      rootBlockDevice: {
+        volumeType: "gp3",
+        volumeSize: rootVolume.sizeGiB,
+        encrypted: true,
+        kmsKeyId: rootVolume.kmsKeyArn,
+        deleteOnTermination: true,
+        tags,
+      },
+      tags,
+      lifecycle: {
+        ...payload.lifecycle(["ami", "associate_public_ip_address", "user_data"]),
+        ...(fixedAddress !== undefined &&
+          !isIpv6(fixedAddress) && {
+            precondition: [
+              addressInSubnet(
+                fixedAddress,
+                `${addressOf(new DataAwsSubnet(this, "subnet", { id: props.subnet }))}.cidr_block`,
+                props.subnet,
+              ),
+            ],
+          }),
+      },
+      dependsOn: [...props.after],
+    });
+    payload.watch(instance);
+    this.instanceId = instance.id;
+    this.privateIp = instance.privateIp;
+    this.publicIp = instance.publicIp;
+  }
+}
+
+function addressArguments(address: string | undefined) {
+  if (address === undefined) return {};
+  return isIpv6(address) ? { ipv6Addresses: [address] } : { privateIp: address };
+}

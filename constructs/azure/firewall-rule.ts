@@ -1,0 +1,61 @@
+import { DataAzurermNetworkSecurityGroup } from "@cdktf/provider-azurerm/lib/data-azurerm-network-security-group/index.js";
+import { NetworkSecurityRule } from "@cdktf/provider-azurerm/lib/network-security-rule/index.js";
+import { Construct } from "constructs";
+import { addressOf } from "../terraform-address.ts";
+
+export interface Ingress {
+  /** Part of the rule's name. */
+  readonly id: string;
+  readonly description: string;
+  readonly port: number;
+  readonly source: string;
+  /** The bootstrap machine's address of the source's family. */
+  readonly destination: string;
+}
+
+export interface FirewallRuleProps {
+  readonly name: string;
+  readonly networkSecurityGroup: string;
+  readonly resourceGroupName: string;
+  /** Of the first rule; the others follow. */
+  readonly priority: number;
+  readonly ingress: readonly Ingress[];
+}
+
+/** Rules in the cluster's network security group, one for each port and source, for the bootstrap machine's address only. */
+export class FirewallRule extends Construct {
+  readonly ruleIds: readonly string[];
+
+  constructor(scope: Construct, id: string, props: FirewallRuleProps) {
+    super(scope, id);
+    const { name, networkSecurityGroup, resourceGroupName, priority, ingress } = props;
+    const group = new DataAzurermNetworkSecurityGroup(this, "group", { name: networkSecurityGroup, resourceGroupName });
+    const nameOf = (rule: Ingress) => `${name}-${rule.id}`;
+    const ours = JSON.stringify(ingress.map(nameOf));
+    this.ruleIds = ingress.map((rule, index) => {
+      const others = `[for r in ${addressOf(group)}.security_rule : r.name if r.direction == "Inbound" && r.priority == ${priority + index} && !contains(${ours}, r.name)]`;
+      return new NetworkSecurityRule(this, rule.id, {
+        name: nameOf(rule),
+        resourceGroupName,
+        networkSecurityGroupName: networkSecurityGroup,
+        description: rule.description,
+        direction: "Inbound",
+        access: "Allow",
+        priority: priority + index,
+        protocol: "Tcp",
+        sourceAddressPrefix: rule.source,
+        sourcePortRange: "*",
+        destinationAddressPrefix: rule.destination,
+        destinationPortRange: String(rule.port),
+        lifecycle: {
+          precondition: [
+            {
+              condition: `\${length(${others}) == 0}`,
+              errorMessage: `Priority ${priority + index} of ${networkSecurityGroup} is taken by \${join(", ", ${others})}: give another azure.firewallPriority; ${ingress.length} from there on must be free.`,
+            },
+          ],
+        },
+      }).id;
+    });
+  }
+}

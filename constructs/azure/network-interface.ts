@@ -1,0 +1,118 @@
+import { DataAzurermSubnet } from "@cdktf/provider-azurerm/lib/data-azurerm-subnet/index.js";
+import { NetworkInterface as Interface } from "@cdktf/provider-azurerm/lib/network-interface/index.js";
+import { PublicIp } from "@cdktf/provider-azurerm/lib/public-ip/index.js";
+import { Construct } from "constructs";
+import { asKernelWrites, isIpv6 } from "../addresses.ts";
+import { addressOf } from "../terraform-address.ts";
+
+export interface NetworkInterfaceProps {
+  readonly name: string;
+  readonly resourceGroupName: string;
+  readonly region: string;
+  readonly subnet: {
+    readonly subscriptionId: string;
+    readonly resourceGroupName: string;
+    readonly virtualNetwork: string;
+    readonly name: string;
+  };
+  /** Whether it has an IPv6 address beside the IPv4 one, which every interface must have. */
+  readonly ipv6: boolean;
+  /** Its private address of one family. @default - the subnet gives one */
+  readonly fixedAddress?: string;
+  readonly publicIp: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The bootstrap machine's place in the network: before the machine, so that it has a way out when it boots. */
+export class NetworkInterface extends Construct {
+  readonly interfaceId: string;
+  /** Of the IPv4 address: load balancers take that one. */
+  readonly ipConfigurationName = "ipv4";
+  /** The address that the nodes dial. */
+  readonly privateIp: string;
+  /** @default - it has none */
+  readonly publicIp?: string;
+  readonly #ipv4: string;
+  readonly #ipv6: string;
+
+  constructor(scope: Construct, id: string, props: NetworkInterfaceProps) {
+    super(scope, id);
+    const { name, resourceGroupName, region, subnet, tags } = props;
+    const fixed = props.fixedAddress === undefined ? undefined : asKernelWrites(props.fixedAddress);
+    const fixed4 = fixed === undefined || isIpv6(fixed) ? undefined : fixed;
+    const fixed6 = fixed !== undefined && isIpv6(fixed) ? fixed : undefined;
+    const publicIp = props.publicIp
+      ? new PublicIp(this, "public-ip", {
+          name: `${name}-ssh-pip`,
+          resourceGroupName,
+          location: region,
+          sku: "Standard",
+          allocationMethod: "Static",
+          tags,
+        })
+      : undefined;
+    const subnetId = `/subscriptions/${subnet.subscriptionId}/resourceGroups/${subnet.resourceGroupName}/providers/Microsoft.Network/virtualNetworks/${subnet.virtualNetwork}/subnets/${subnet.name}`;
+    const nic = new Interface(this, "Default", {
+      name: `${name}-nic`,
+      resourceGroupName,
+      location: region,
+      ipConfiguration: [
+        {
+          name: this.ipConfigurationName,
+          subnetId,
+          primary: true,
+          ...allocation(fixed4),
+          publicIpAddressId: publicIp?.id,
+        },
+        ...(props.ipv6 ? [{ name: "ipv6", subnetId, privateIpAddressVersion: "IPv6", ...allocation(fixed6) }] : []),
+      ],
+      tags,
+      lifecycle:
+        fixed === undefined
+          ? undefined
+          : {
+              precondition: [
+                addressFree(
+                  fixed,
+                  `${addressOf(
+                    new DataAzurermSubnet(this, "subnet", {
+                      name: subnet.name,
+                      virtualNetworkName: subnet.virtualNetwork,
+                      resourceGroupName: subnet.resourceGroupName,
+                    }),
+                  )}.address_prefixes`,
+                  subnet.name,
+                ),
+              ],
+            },
+    });
+    const addresses = `${addressOf(nic)}.private_ip_addresses`;
+    this.interfaceId = nic.id;
+    this.#ipv4 = `\${${addresses}[0]}`;
+    this.#ipv6 = `\${${addresses}[1]}`;
+    this.privateIp = fixed6 === undefined ? this.#ipv4 : this.#ipv6;
+    this.publicIp = publicIp?.ipAddress;
+  }
+
+  /** Its private address of the same family as a network. */
+  addressFor(network: string): string {
+    return isIpv6(network.split("/")[0] ?? "") ? this.#ipv6 : this.#ipv4;
+  }
+}
+
+function allocation(address: string | undefined) {
+  return address === undefined
+    ? { privateIpAddressAllocation: "Dynamic" }
+    : { privateIpAddressAllocation: "Static", privateIpAddress: address };
+}
+
+/** A precondition: the address lies in one of the subnet's networks and is none of the five that Azure keeps there. */
+function addressFree(address: string, networks: string, subnet: string) {
+  const sameFamily = isIpv6(address) ? 'strcontains(n, ":")' : '!strcontains(n, ":")';
+  const inside = `cidrhost("${address}/\${split("/", n)[1]}", 0) == cidrhost(n, 0)`;
+  const kept = `contains([for i in [0, 1, 2, 3, -1] : cidrhost(n, i)], "${address}")`;
+  return {
+    condition: `\${anytrue([for n in ${networks} : ${inside} && !${kept} if ${sameFamily}])}`,
+    errorMessage: `tunnel.address ${address} is not an address for machines in the subnet ${subnet} (Azure keeps the first four and the last): give a free one, or \`address: detect\`.`,
+  };
+}

@@ -1,0 +1,41 @@
+import { RoleAssignment } from "@cdktf/provider-azurerm/lib/role-assignment/index.js";
+import { UserAssignedIdentity } from "@cdktf/provider-azurerm/lib/user-assigned-identity/index.js";
+import type { ITerraformDependable } from "cdktf";
+import { Construct } from "constructs";
+import { Wait } from "../wait.ts";
+
+export interface PayloadReaderProps {
+  readonly name: string;
+  readonly resourceGroupName: string;
+  readonly region: string;
+  readonly containerId: string;
+  /** For the permission to spread. */
+  readonly waitSeconds: number;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** An identity that can read the payload's container, and nothing else. */
+export class PayloadReader extends Construct {
+  readonly identityId: string;
+  /** What must be there before a machine can fetch. */
+  readonly granted: ITerraformDependable;
+
+  constructor(scope: Construct, id: string, props: PayloadReaderProps) {
+    super(scope, id);
+    const identity = new UserAssignedIdentity(this, "identity", {
+      name: props.name,
+      resourceGroupName: props.resourceGroupName,
+      location: props.region,
+      tags: props.tags,
+    });
+    const grant = new RoleAssignment(this, "grant", {
+      scope: props.containerId,
+      roleDefinitionName: "Storage Blob Data Reader",
+      principalId: identity.principalId,
+      // Said, because the directory may not know so new an identity yet.
+      principalType: "ServicePrincipal",
+    });
+    this.identityId = identity.id;
+    this.granted = new Wait(this, "wait", { seconds: props.waitSeconds, after: [grant] }).done;
+  }
+}

@@ -1,0 +1,415 @@
+import { z } from "zod";
+import { isIpv6, networksOverlap } from "../addresses.ts";
+import { problem } from "../problems.ts";
+import { coreKeyOf } from "./azure-ssh-key.ts";
+import { network, oneOf, text, textLike, wholeNumber, yesOrNo } from "./fields.ts";
+import { type PlatformContext, required, warnOfWorld } from "./platform.ts";
+
+/** What differs between Azure's clouds, by the names that openshift-install gives them. */
+const clouds = {
+  AzurePublicCloud: { environment: "public", blobDomain: "blob.core.windows.net" },
+  AzureUSGovernmentCloud: { environment: "usgovernment", blobDomain: "blob.core.usgovcloudapi.net" },
+  AzureChinaCloud: { environment: "china", blobDomain: "blob.core.chinacloudapi.cn" },
+} as const;
+type CloudName = keyof typeof clouds;
+const cloudNames = Object.keys(clouds) as [CloudName, ...CloudName[]];
+
+const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+const group = "[-\\w.()]{0,89}[-\\w()]";
+const name = "[a-zA-Z0-9]([-\\w.]{0,78}\\w)?";
+
+const resourceGroup = () => textLike("a resource group's name", new RegExp(`^${group}$`));
+const named = (what: string) => textLike(`a ${what}'s name`, new RegExp(`^${name}$`));
+const idOf = (what: string, ...types: string[]) =>
+  textLike(
+    `the id of ${what}, like /subscriptions/…/providers/${types[0]?.replaceAll("/*", "/…") ?? ""}`,
+    new RegExp(
+      `^/subscriptions/${uuid}/resourceGroups/${group}/providers/(${types.map((type) => type.replaceAll(".", "\\.").replaceAll("*", name)).join("|")})$`,
+    ),
+  );
+const listOf = <T extends z.ZodType>(item: T, from: number, to: number, error: string) =>
+  z.array(item, { error }).min(from, { error }).max(to, { error });
+
+/** Names are those of the UPI template `04_bootstrap.json` and of install-config.yaml, where they have one. */
+export const azureSchema = z.strictObject(
+  {
+    subscriptionId: textLike("a subscription's id", new RegExp(`^${uuid}$`))
+      .optional()
+      .describe("The cluster's subscription. Default: the environment's ARM_SUBSCRIPTION_ID."),
+    cloudName: oneOf(...cloudNames)
+      .optional()
+      .describe("Which of Azure's clouds. Default: what metadata.json says, or AzurePublicCloud."),
+    region: textLike("a region like westeurope", /^[a-z][a-z0-9]+$/)
+      .optional()
+      .describe("Where the cluster is. Default: what metadata.json says."),
+    resourceGroupName: resourceGroup()
+      .optional()
+      .describe("The cluster's resource group: everything is made in it. Default: what metadata.json says."),
+    networkResourceGroupName: resourceGroup()
+      .optional()
+      .describe("The virtual network's resource group. Default: resourceGroupName."),
+    virtualNetwork: named("virtual network")
+      .optional()
+      .describe("The cluster's virtual network. Default: <infra ID>-vnet."),
+    controlPlaneSubnet: named("subnet")
+      .optional()
+      .describe("The subnet of the control plane, and of the machine. Default: <infra ID>-master-subnet."),
+    networkSecurityGroup: named("network security group")
+      .optional()
+      .describe("The cluster's network security group: the rules go into it. Default: <infra ID>-nsg."),
+    networkSecurityGroupResourceGroupName: resourceGroup()
+      .optional()
+      .describe("The network security group's resource group. Default: networkResourceGroupName."),
+    nodeSubnets: listOf(network(), 1, 50, "a list of 1 to 50 networks").describe(
+      "The networks of all nodes, IPv4 and IPv6: their agents dial 8091. One rule each.",
+    ),
+    firewallPriority: wholeNumber(100, 4096)
+      .default(300)
+      .describe("Priority of the first rule; more rules take the following ones. A taken one is refused."),
+    backendAddressPoolIds: listOf(
+      idOf("a load balancer's backend pool", "Microsoft.Network/loadBalancers/*/backendAddressPools/*"),
+      0,
+      10,
+      "a list of at most 10 ids of backend pools (empty, if the API is balanced by something else)",
+    ).describe("Backend pools of the API's load balancers, outside and inside; the machine joins them."),
+    imageId: idOf(
+      "a generation 2 image",
+      "Microsoft.Compute/galleries/*/images/*",
+      "Microsoft.Compute/galleries/*/images/*/versions/*",
+      "Microsoft.Compute/images/*",
+    )
+      .optional()
+      .describe(
+        "The machine's image, of generation 2. Default: the gallery image that the UPI template makes, gallery_<infra_ID>/<infra ID>-gen2.",
+      ),
+    marketplaceImage: z
+      .strictObject(
+        {
+          publisher: text("a publisher, like redhat").describe("Who sells it."),
+          offer: text("an offer, like rh-ocp-worker").describe("What is sold."),
+          sku: text("a SKU of generation 2, like rh-ocp-worker").describe("Which of it; generation 2."),
+          version: text("a version, like 413.92.2023101700").describe("Its version."),
+          plan: oneOf("WithPurchasePlan", "NoPurchasePlan")
+            .default("WithPurchasePlan")
+            .describe("Whether the image is bought; its terms must then have been accepted."),
+        },
+        { error: "an object with publisher, offer, sku, version" },
+      )
+      .optional()
+      .describe("An image of the marketplace instead. Default: none."),
+    bootstrapVMSize: textLike("a size like Standard_D4as_v5", /^Standard_[A-Z]+\d+(-\d+)?[a-z]*(_[A-Za-z0-9]+)*$/)
+      .optional()
+      .describe("The machine's size. Default: Standard_D4as_v5, on aarch64 Standard_D4ps_v5."),
+    osDiskSizeGB: wholeNumber(100, 4095).default(128).describe("The machine's disk, Premium_LRS."),
+    diskEncryptionSetId: idOf("a disk encryption set", "Microsoft.Compute/diskEncryptionSets/*")
+      .optional()
+      .describe("Encrypts the disk with your key. Default: the platform's key."),
+    encryptionAtHost: yesOrNo()
+      .default(false)
+      .describe("Encrypts caches and temporary disk too; the subscription must have the feature EncryptionAtHost."),
+    sshKeyData: textLike(
+      "an RSA or ED25519 public key in one line",
+      /^ssh-(rsa|ed25519) AAAA[A-Za-z0-9+/]+=*( [^\r\n]*)?$/,
+    )
+      .optional()
+      .describe("A public key for the account core; Azure demands one. Default: one that bootstrap.ign has for core."),
+    publicIp: yesOrNo().default(false).describe("Whether the machine gets a public address."),
+    allowedBootstrapSshCidr: network().optional().describe("Who may come by ssh (22). Default: nobody."),
+    allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
+    pointer: oneOf("sas", "identity")
+      .default("sas")
+      .describe(
+        "How the machine may read the payload: by a signed URL, which every release can and which Terraform's state holds, or by an identity, which needs an image with Ignition 2.21.",
+      ),
+    sasHours: wholeNumber(1, 168)
+      .optional()
+      .describe("How long the signed URL is good, from the first deploy of a payload. Default: 24."),
+    bootstrapIdentityId: idOf("a user-assigned identity", "Microsoft.ManagedIdentity/userAssignedIdentities/*")
+      .optional()
+      .describe(
+        "An identity of yours for the machine; with `pointer: identity` it must be able to read the payload. Default: none, with `pointer: identity` a new one that can read that container and nothing else.",
+      ),
+    identityWaitSeconds: wholeNumber(0, 1800)
+      .optional()
+      .describe("How long a new identity's permission may take to spread before the machine boots. Default: 300."),
+  },
+  { error: "an object with nodeSubnets, backendAddressPoolIds, …" },
+);
+export type AzureConfig = z.output<typeof azureSchema>;
+
+/** The machine's image: by its id, in a gallery of the cluster's resource group, or in the marketplace. */
+export type AzureImage =
+  | { readonly id: string }
+  | { readonly gallery: string; readonly name: string }
+  | { readonly marketplace: NonNullable<AzureConfig["marketplaceImage"]> };
+
+/** How the machine may read the payload. */
+export type AzurePointer =
+  { readonly by: "sas"; readonly hours: number } | { readonly by: "identity"; readonly waitSeconds: number };
+
+/** What the Azure stack is made from: everything in the config, with the blanks filled in. */
+export interface AzureInputs extends Omit<
+  AzureConfig,
+  "cloudName" | "imageId" | "marketplaceImage" | "pointer" | "sasHours" | "identityWaitSeconds"
+> {
+  readonly environment: string;
+  readonly blobDomain: string;
+  readonly region: string;
+  readonly resourceGroupName: string;
+  readonly networkResourceGroupName: string;
+  readonly virtualNetwork: string;
+  readonly controlPlaneSubnet: string;
+  readonly networkSecurityGroup: string;
+  readonly networkSecurityGroupResourceGroupName: string;
+  readonly image: AzureImage;
+  readonly bootstrapVMSize: string;
+  readonly pointer: AzurePointer;
+}
+
+export function resolveAzure(config: AzureConfig, context: PlatformContext): AzureInputs {
+  const { infraId, metadata } = context;
+  const { cloudName: _, imageId, marketplaceImage, pointer, sasHours, identityWaitSeconds, ...rest } = config;
+  const cloud = cloudOf(config, context);
+  const region = required(
+    { given: config.region, ofMetadata: metadata?.azure?.region },
+    context,
+    "azure.region",
+    "the cluster's region",
+  );
+  const resourceGroupName = required(
+    { given: config.resourceGroupName, ofMetadata: metadata?.azure?.resourceGroupName },
+    context,
+    "azure.resourceGroupName",
+    "the cluster's resource group",
+  );
+  const networkResourceGroupName = config.networkResourceGroupName ?? resourceGroupName;
+  const bootstrapVMSize =
+    config.bootstrapVMSize ?? (context.architecture === "aarch64" ? "Standard_D4ps_v5" : "Standard_D4as_v5");
+  checkNodeSubnets(config, context);
+  checkFamilies(config, context);
+  checkPriorities(config, context);
+  checkPools(config, context);
+  checkImage(config, context);
+  checkSize(bootstrapVMSize, context);
+  checkPointer(config, cloud, context);
+  checkTags(context);
+  const networkSecurityGroup = config.networkSecurityGroup ?? `${infraId}-nsg`;
+  warnOfInlineRules(config, networkSecurityGroup, context);
+  warnOfWorld("azure.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
+  warnOfWorld("azure.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
+  return {
+    ...rest,
+    ...clouds[cloud],
+    region,
+    resourceGroupName,
+    networkResourceGroupName,
+    virtualNetwork: config.virtualNetwork ?? `${infraId}-vnet`,
+    controlPlaneSubnet: config.controlPlaneSubnet ?? `${infraId}-master-subnet`,
+    networkSecurityGroup,
+    networkSecurityGroupResourceGroupName: config.networkSecurityGroupResourceGroupName ?? networkResourceGroupName,
+    image: imageOf(infraId, imageId, marketplaceImage),
+    bootstrapVMSize,
+    sshKeyData: config.sshKeyData ?? coreKey(context),
+    pointer:
+      pointer === "sas"
+        ? { by: "sas", hours: sasHours ?? 24 }
+        : // Azure itself says that it can take ten minutes; most often it is one or two.
+          { by: "identity", waitSeconds: identityWaitSeconds ?? 300 },
+  };
+}
+
+const refuse = (context: PlatformContext, paths: string, reason: string) => {
+  context.report(problem("combination-refused", { paths, reason }));
+};
+
+/** Azure takes no machine without a key; destroying needs none. */
+function coreKey({ payload, report }: PlatformContext): string | undefined {
+  if (payload === undefined) return undefined;
+  const key = coreKeyOf(payload);
+  if (key === undefined)
+    report(
+      problem("option-invalid", {
+        path: "azure.sshKeyData",
+        found: "missing",
+        expected: "an RSA or ED25519 public key (bootstrap.ign has none for core)",
+      }),
+    );
+  return key;
+}
+
+function warnOfInlineRules(config: AzureConfig, networkSecurityGroup: string, context: PlatformContext): void {
+  const { allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = config;
+  if (!context.opensTunnelPort && allowedBootstrapSshCidr === undefined && allowedBootstrapJournalCidr === undefined)
+    return;
+  context.warn({
+    code: "rules-in-shared-group",
+    message: `The rules of the bootstrap machine go into ${networkSecurityGroup}. If other code describes that group with its rules inside (an azurerm_network_security_group with security_rule, or a template), its next run deletes them: use \`firewall: external\` and open 8091 there.`,
+  });
+}
+
+const isIpv6Network = (text: string) => isIpv6(text.split("/")[0] ?? "");
+
+function cloudOf({ cloudName }: AzureConfig, context: PlatformContext): CloudName {
+  const ofMetadata = context.metadata?.azure?.cloudName;
+  if (cloudName !== undefined) return cloudName;
+  if (ofMetadata === undefined || ofMetadata === "" || ofMetadata === "AzurePublicCloud") return "AzurePublicCloud";
+  const found = required({ given: undefined, ofMetadata }, context, "azure.cloudName", "the cluster's cloud");
+  const known = cloudNames.find((name) => name === found);
+  if (known === undefined)
+    context.report(
+      problem("option-invalid", {
+        path: "azure.cloudName",
+        found: `${found} (metadata.json)`,
+        expected: cloudNames.join(" or "),
+      }),
+    );
+  return known ?? "AzurePublicCloud";
+}
+
+function imageOf(infraId: string, id: string | undefined, marketplace: AzureConfig["marketplaceImage"]): AzureImage {
+  if (id !== undefined) return { id };
+  if (marketplace !== undefined) return { marketplace };
+  return { gallery: `gallery_${infraId.replaceAll("-", "_")}`, name: `${infraId}-gen2` };
+}
+
+function checkNodeSubnets({ nodeSubnets }: AzureConfig, { report }: PlatformContext): void {
+  for (const [index, subnet] of nodeSubnets.entries()) {
+    const bad = (expected: string) => {
+      report(problem("option-invalid", { path: `azure.nodeSubnets.${index}`, found: subnet, expected }));
+    };
+    if (subnet.endsWith("/0")) bad("a network of nodes: the rule is never for everybody");
+    const other = nodeSubnets.slice(0, index).find((earlier) => networksOverlap(earlier, subnet));
+    if (other !== undefined) bad(`a network of its own: it overlaps ${other}`);
+  }
+}
+
+/** Every machine has an IPv4 address in Azure; an IPv6 address too, if there are nodes that have one. */
+function checkFamilies(config: AzureConfig, context: PlatformContext): void {
+  const { fixedAddress } = context;
+  const has6 = config.nodeSubnets.some(isIpv6Network);
+  const has4 = !config.nodeSubnets.every(isIpv6Network);
+  if (fixedAddress !== undefined && !(isIpv6(fixedAddress) ? has6 : has4))
+    refuse(
+      context,
+      `tunnel.address ${fixedAddress} and azure.nodeSubnets`,
+      `no node has an IPv${isIpv6(fixedAddress) ? 6 : 4} address to dial it from; give their networks of that family`,
+    );
+  for (const option of ["allowedBootstrapSshCidr", "allowedBootstrapJournalCidr"] as const) {
+    const from = config[option];
+    if (from !== undefined && isIpv6Network(from) && !has6)
+      refuse(
+        context,
+        `azure.${option} ${from} and azure.nodeSubnets`,
+        "without an IPv6 network among the nodes' the machine has no IPv6 address",
+      );
+  }
+}
+
+function checkPriorities(config: AzureConfig, { report }: PlatformContext): void {
+  const { nodeSubnets, firewallPriority, allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = config;
+  const more = [allowedBootstrapSshCidr, allowedBootstrapJournalCidr].filter((from) => from !== undefined);
+  const rules = nodeSubnets.length + more.length;
+  const highest = 4097 - rules;
+  if (firewallPriority > highest)
+    report(
+      problem("option-invalid", {
+        path: "azure.firewallPriority",
+        found: String(firewallPriority),
+        expected: `at most ${highest}: there are ${rules} rules, and the last priority is 4096`,
+      }),
+    );
+}
+
+function checkPools({ backendAddressPoolIds, subscriptionId }: AzureConfig, context: PlatformContext): void {
+  for (const [index, pool] of backendAddressPoolIds.entries()) {
+    const path = `azure.backendAddressPoolIds.${index}`;
+    const same = (other: string) => other.toLowerCase() === pool.toLowerCase();
+    if (backendAddressPoolIds.slice(0, index).some(same))
+      context.report(problem("option-invalid", { path, found: pool, expected: "each pool once" }));
+    const found = pool.split("/")[2] ?? "";
+    if (subscriptionId !== undefined && found.toLowerCase() !== subscriptionId.toLowerCase())
+      refuse(context, `${path} and azure.subscriptionId`, `the pool is in ${found}, the cluster in ${subscriptionId}`);
+  }
+}
+
+function checkImage({ imageId, marketplaceImage }: AzureConfig, context: PlatformContext): void {
+  if (imageId !== undefined && marketplaceImage !== undefined)
+    refuse(context, "azure.imageId and azure.marketplaceImage", "the machine has one image; give at most one of them");
+  if (marketplaceImage?.sku.endsWith("gen1") === true)
+    context.report(
+      problem("option-invalid", {
+        path: "azure.marketplaceImage.sku",
+        found: marketplaceImage.sku,
+        expected: "a SKU of generation 2",
+      }),
+    );
+}
+
+/** The letters after the number of CPUs say what a size can: p is Arm, s takes premium disks (DS and GS in old names). */
+function checkSize(size: string, context: PlatformContext): void {
+  const [, family = "", features = ""] = /^Standard_([A-Z]+)\d+(?:-\d+)?([a-z]*)/.exec(size) ?? [];
+  const found = features.includes("p") ? "aarch64" : "x86_64";
+  if (found !== context.architecture)
+    refuse(context, `azure.bootstrapVMSize ${size} and architecture ${context.architecture}`, `that size is ${found}`);
+  if (!features.includes("s") && !/^[DG]S$/.test(family))
+    context.report(
+      problem("option-invalid", {
+        path: "azure.bootstrapVMSize",
+        found: size,
+        expected: "a size that takes premium disks: one with an s, like Standard_D4as_v5",
+      }),
+    );
+}
+
+function checkPointer(config: AzureConfig, cloud: CloudName, context: PlatformContext): void {
+  const { pointer, sasHours, bootstrapIdentityId, identityWaitSeconds } = config;
+  if (pointer === "identity") {
+    if (sasHours !== undefined)
+      refuse(context, "azure.sasHours and azure.pointer identity", "there is no signed URL then; leave it out");
+    if (identityWaitSeconds !== undefined && bootstrapIdentityId !== undefined)
+      refuse(
+        context,
+        "azure.identityWaitSeconds and azure.bootstrapIdentityId",
+        "a given identity has its permission already; leave the wait out",
+      );
+    // Ignition looks at the host name before it takes the machine's identity.
+    if (cloud !== "AzurePublicCloud")
+      refuse(
+        context,
+        `azure.pointer identity and azure.cloudName ${cloud}`,
+        "Ignition uses the machine's identity in the public cloud only; use `pointer: sas`",
+      );
+    return;
+  }
+  if (identityWaitSeconds !== undefined)
+    refuse(context, "azure.identityWaitSeconds and azure.pointer sas", "no identity is made then; leave it out");
+  if (!context.destroyOnly)
+    context.warn({
+      code: "secrets-in-azure-state",
+      message:
+        "azure.pointer is sas: until teardown Terraform's state, and its backup beside a local one, hold the storage account's keys and the signed URL, which open the payload. `pointer: identity` avoids that, with an image that has Ignition 2.21.",
+    });
+}
+
+function checkTags({ tags, report }: PlatformContext): void {
+  const bad = (path: string, found: string, expected: string) => {
+    report(problem("option-invalid", { path, found, expected }));
+  };
+  const names = Object.keys(tags);
+  // Ours is one: the cluster's.
+  if (names.length > 49) bad("tags", `a list of ${names.length}`, "at most 49 (Azure)");
+  for (const [index, key] of names.entries()) {
+    const value = tags[key] ?? "";
+    // A storage account takes shorter names than other resources do.
+    if (!/^[^<>%&\\?/]{1,128}$/.test(key) || /^(microsoft|azure|windows)/i.test(key))
+      bad(
+        `tags.${key}`,
+        "a name that Azure does not take",
+        "1 to 128 characters, none of < > % & \\ ? /, not microsoft, azure or windows in front",
+      );
+    if (value.length > 256) bad(`tags.${key}`, `a text of ${value.length}`, "at most 256 characters (Azure)");
+    const same = names.slice(0, index).find((other) => other.toLowerCase() === key.toLowerCase());
+    if (same !== undefined)
+      bad(`tags.${key}`, `the same as ${same}`, "another name: Azure ignores upper and lower case");
+  }
+}

@@ -1,0 +1,211 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { isIpAddress, liesIn } from "../addresses.ts";
+import { type BootstrapPayload, makePayload } from "../bootstrap-payload.ts";
+import type { FirewallNeed } from "../konnectivity/firewall-need.ts";
+import { InputError, type Problem, problem, type Warning } from "../problems.ts";
+import { type AwsInputs, resolveAws } from "./aws.ts";
+import { type AzureInputs, resolveAzure } from "./azure.ts";
+import { type Config, readConfigAsFarAsPossible } from "./config-file.ts";
+import { type GoogleInputs, resolveGoogle } from "./google.ts";
+import { bootstrapIgnOf, metadataOf, readInstallDir } from "./install-dir.ts";
+import type { Metadata } from "./metadata.ts";
+import { type Platform, type PlatformContext, platforms } from "./platform.ts";
+import { rememberedCluster } from "./remembered.ts";
+import { readStream } from "./stream.ts";
+
+/** The environment variable that names the config file. */
+export const configVariable = "KONNECTIVITY_CONFIG";
+
+/** The config file to use: the one that the environment names, or konnectivity.yaml. */
+export function configFileOf(environment: Readonly<Record<string, string | undefined>>): string {
+  const named = environment[configVariable];
+  return named === undefined || named === "" ? "konnectivity.yaml" : named;
+}
+
+/** The payload for the stacks, or that there is none: then everything can be destroyed and nothing deployed. */
+export type PayloadInput =
+  | ({ readonly present: true } & Pick<BootstrapPayload, "text" | "sha512">)
+  | { readonly present: false; readonly why: string };
+
+/** Everything that the stacks are made from, read and checked. */
+export interface Inputs extends Pick<
+  Config,
+  "tags" | "firewall" | "replaceMachine" | "providerVersions" | "state" | "tunnel"
+> {
+  readonly infraId: string;
+  /** A few hex digits that make names unique in a whole cloud. */
+  readonly uniquePart: string;
+  /** For command lines that operators copy: relative to the working directory. */
+  readonly installDir: string;
+  /** Absolute. @default - the state is not local */
+  readonly stateFolder?: string;
+  /** To be remembered beside a local state. @default - not known */
+  readonly metadata?: Metadata;
+  readonly payload: PayloadInput;
+  /** The rule that must be open. @default - the tunnel is off, or there is no payload */
+  readonly firewallNeed?: FirewallNeed;
+  /** The machine's private address, if the config fixes it. */
+  readonly fixedAddress?: string;
+  readonly warnings: readonly Warning[];
+  readonly aws?: AwsInputs;
+  readonly azure?: AzureInputs;
+  readonly google?: GoogleInputs;
+}
+
+/**
+ * Reads the config file and what it names, or throws all that is wrong with them.
+ * @param workingDirectory where an operator will run the command lines that are shown
+ */
+export function readInputs(file: string, now: Date, workingDirectory = process.cwd()): Inputs {
+  const { config, problems: inFile, wrong } = readConfigAsFarAsPossible(file);
+  const problems: Problem[] = [];
+  const warnings: Warning[] = [];
+  /** What can be found out in spite of other mistakes is found out. */
+  const attempt = <T>(step: () => T): T | undefined => {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      problems.push(...error.problems);
+      return undefined;
+    }
+  };
+  const inConfigFolder = (path: string) => resolve(dirname(file), path);
+  const installDir = inConfigFolder(config.installDir);
+  const stateFolder = config.state.local && inConfigFolder(config.state.local.folder);
+  const shownInstallDir = relative(workingDirectory, installDir) || ".";
+
+  const metadata = attempt(
+    () => metadataOf(installDir) ?? (stateFolder === undefined ? undefined : rememberedCluster(stateFolder)),
+  );
+  const { stream: streamFile } = config;
+  const destroyOnly = !existsSync(bootstrapIgnOf(installDir));
+  const stream =
+    streamFile === undefined || (destroyOnly && !existsSync(inConfigFolder(streamFile)))
+      ? undefined
+      : attempt(() => readStream(inConfigFolder(streamFile)));
+  const payload = destroyOnly
+    ? undefined
+    : attempt(() => makePayload(readInstallDir(installDir).bootstrapIgn, config.tunnel, now));
+
+  const fixedAddress =
+    config.tunnel !== "off" && isIpAddress(config.tunnel.address) ? config.tunnel.address : undefined;
+  const infraId = infraIdOf(config, metadata, problems);
+  problems.push(...addressProblems(config, fixedAddress, payload?.firewall));
+  const context: PlatformContext = {
+    infraId,
+    metadata,
+    architecture: config.architecture,
+    stream,
+    streamGiven: streamFile !== undefined,
+    fixedAddress,
+    opensTunnelPort: config.tunnel !== "off" && config.firewall === "managed",
+    payload: payload?.text,
+    tags: config.tags,
+    destroyOnly,
+    sharedState: stateFolder === undefined,
+    report: (found) => problems.push(found),
+    warn: (warning) => warnings.push(warning),
+  };
+  const { aws, azure, google } = config;
+  /** A platform with wrong values may lack some that its checks rely on: then they have to wait. */
+  const resolvePlatform = <T>(step: () => T): T | undefined => {
+    try {
+      return attempt(step);
+    } catch (error) {
+      if (wrong.length > 0 && error instanceof TypeError) return undefined;
+      throw error;
+    }
+  };
+  const resolved = {
+    aws: aws && resolvePlatform(() => resolveAws(aws, context)),
+    azure: azure && resolvePlatform(() => resolveAzure(azure, context)),
+    google: google && resolvePlatform(() => resolveGoogle(google, context)),
+  };
+  const others = problems.filter(({ message }) => !wrong.some((path) => message.includes(path)));
+  if (inFile.length + others.length > 0) throw new InputError(...inFile, ...others);
+
+  const missing = `there is no bootstrap.ign in ${shownInstallDir}`;
+  if (destroyOnly)
+    warnings.push({
+      code: "destroy-only",
+      message: `${missing[0]?.toUpperCase() ?? ""}${missing.slice(1)}: what was deployed can be destroyed, but nothing can be deployed.`,
+    });
+  return {
+    ...config,
+    ...resolved,
+    infraId,
+    uniquePart: uniquePartOf(metadata?.clusterID ?? infraId),
+    installDir: shownInstallDir,
+    stateFolder,
+    metadata,
+    payload:
+      payload === undefined
+        ? { present: false, why: missing }
+        : { present: true, text: payload.text, sha512: payload.sha512 },
+    firewallNeed: payload?.firewall,
+    fixedAddress,
+    warnings: [...warnings, ...(payload?.warnings ?? [])],
+  };
+}
+
+function infraIdOf({ infrastructureName, state }: Config, metadata: Metadata | undefined, problems: Problem[]): string {
+  const shared = state.local === undefined;
+  if (infrastructureName !== undefined && metadata !== undefined && infrastructureName !== metadata.infraID)
+    problems.push(
+      problem("option-invalid", {
+        path: "infrastructureName",
+        found: infrastructureName,
+        expected: `${metadata.infraID}, as metadata.json says (leave it out, or give the right installDir)`,
+      }),
+    );
+  const infraId = infrastructureName ?? (shared ? undefined : metadata?.infraID);
+  if (infraId !== undefined) return infraId;
+  problems.push(
+    problem("option-invalid", {
+      path: "infrastructureName",
+      found: "missing",
+      expected:
+        metadata === undefined
+          ? "the cluster's infra ID (there is no metadata.json, and nothing is remembered)"
+          : `${metadata.infraID} (with a shared state the config says it, so that any machine can destroy)`,
+    }),
+  );
+  return metadata?.infraID ?? "";
+}
+
+function addressProblems(config: Config, fixedAddress: string | undefined, need: FirewallNeed | undefined): Problem[] {
+  if (fixedAddress === undefined) return [];
+  const problems: Problem[] = [];
+  const configured = platforms.filter((platform) => config[platform] !== undefined);
+  if (configured.length > 1)
+    problems.push(
+      problem("combination-refused", {
+        paths: `tunnel.address ${fixedAddress} and ${configured.join(", ")}`,
+        reason: "one machine has that address; use `address: detect`, or one config file for each platform",
+      }),
+    );
+  const networks = need?.sources.networks ?? [];
+  if (networks.length > 0 && !liesIn(fixedAddress, networks))
+    problems.push(
+      problem("option-invalid", {
+        path: "tunnel.address",
+        found: fixedAddress,
+        expected: `an address in the machine networks (${networks.join(", ")})`,
+      }),
+    );
+  return problems;
+}
+
+/** A UUID begins with random digits; anything else is hashed to some. */
+function uniquePartOf(id: string): string {
+  const digits = /^[0-9a-f]{8}(?=-)/i.exec(id)?.[0];
+  return (digits ?? createHash("sha256").update(id).digest("hex").slice(0, 8)).toLowerCase();
+}
+
+/** The platforms that this config has, in a fixed order. */
+export function configuredPlatforms(inputs: Inputs): Platform[] {
+  return platforms.filter((platform) => inputs[platform] !== undefined);
+}

@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Metadata, readMetadata } from "./metadata.ts";
+import { writeUserFiles } from "./user-file.ts";
+
+/**
+ * Destroying must work when the install folder is gone. What metadata.json said is kept beside the local state for that:
+ * names, region and project, no secret.
+ */
+const fileIn = (stateFolder: string) => join(stateFolder, "cluster.json");
+
+export function rememberCluster(stateFolder: string, metadata: Metadata): void {
+  writeUserFiles([{ file: fileIn(stateFolder), text: `${JSON.stringify(metadata, undefined, 2)}\n` }]);
+}
+
+export function rememberedCluster(stateFolder: string): Metadata | undefined {
+  const file = fileIn(stateFolder);
+  return existsSync(file) ? readMetadata(file) : undefined;
+}

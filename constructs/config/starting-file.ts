@@ -1,0 +1,67 @@
+import { stringify } from "yaml";
+import { type Platform, platforms } from "./platform.ts";
+import { configJsonSchema, type SchemaNode } from "./schema.ts";
+
+/** Options with a default, or with another that can stand for them, which nearly everybody gives all the same. */
+const usual: Record<Platform, readonly string[]> = {
+  aws: ["privateSubnet", "externalApiTargetGroupArn", "internalApiTargetGroupArn", "internalServiceTargetGroupArn"],
+  azure: ["backendAddressPoolIds"],
+  google: ["instanceGroup"],
+};
+
+/** Where the schema is, for editors that look for it in the file itself. */
+const schemaFile = "docs/konnectivity.schema.json";
+
+/** A config file to begin with: every option of this platform, explained; those that must be filled in stand open. */
+export function startingFile(platform: Platform): string {
+  const { properties = {} } = configJsonSchema();
+  const shown = Object.entries(properties).filter(
+    ([key]) => key === platform || !(platforms as readonly string[]).includes(key),
+  );
+  return [
+    `# yaml-language-server: $schema=${schemaFile}`,
+    `# The bootstrap machine of one cluster; docs/configuration.md and docs/${platform}.md explain it.`,
+    "# Fill in what stands open. A line behind # shows what holds if you say nothing. Paths are relative to this file.",
+    "",
+    ...shown.flatMap(([key, node]) => {
+      if (key === "installDir") return option(key, { ...node, default: undefined }, true, "ocp");
+      if (key === platform) return [...comment(node), `${key}:`, ...indent(optionsOf(node, usual[platform])), ""];
+      return option(key, node, false);
+    }),
+  ].join("\n");
+}
+
+function optionsOf(node: SchemaNode, alsoOpen: readonly string[]): string[] {
+  const { properties = {}, required = [] } = node;
+  return Object.entries(properties).flatMap(([key, child]) =>
+    option(key, child, required.includes(key) || alsoOpen.includes(key)),
+  );
+}
+
+/** One option: what it is, and its line, open or behind #. */
+function option(key: string, node: SchemaNode, open: boolean, value?: string): string[] {
+  const line =
+    value !== undefined
+      ? `${key}: ${value}`
+      : stringify({ [key]: defaultOf(node) ?? null }, { nullStr: "", lineWidth: 0 }).trimEnd();
+  const lines = line.split("\n").map((text) => text.trimEnd());
+  return [...comment(node), ...(open ? lines : lines.map((text) => `# ${text}`)), ""];
+}
+
+/** Objects of options show the defaults of their parts. */
+function defaultOf(node: SchemaNode): unknown {
+  const parts = [node, ...(node.anyOf ?? [])].find(({ properties }) => properties !== undefined)?.properties;
+  if (parts === undefined) return node.default;
+  const known = Object.entries(parts)
+    .map(([key, child]) => [key, defaultOf(child)] as const)
+    .filter(([, value]) => value !== undefined);
+  return known.length === 0 ? node.default : Object.fromEntries(known);
+}
+
+function comment({ description }: SchemaNode): string[] {
+  return description === undefined ? [] : [`# ${description}`];
+}
+
+function indent(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === "" ? "" : `  ${line}`));
+}

@@ -1,0 +1,65 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
+import type { Inputs } from "./config/inputs.ts";
+import { reasonOf } from "./config/user-file.ts";
+import { InputError, problem } from "./problems.ts";
+
+const backupOf = (file: string) => `${file}.backup`;
+const localFile = (folder: string, stack: string) => join(folder, `${stack}.tfstate`);
+
+/** Tells a stack where its state is. Every value is a literal: a backend can have nothing else. */
+export function addStateBackend(
+  stack: TerraformStack,
+  { state, stateFolder }: Pick<Inputs, "state" | "stateFolder">,
+): void {
+  const name = stack.node.id;
+  if (state.s3 !== undefined) {
+    const { bucket, region, keyPrefix, kmsKeyId } = state.s3;
+    const backend = new S3Backend(stack, {
+      bucket,
+      region,
+      key: `${keyPrefix}/${name}.tfstate`,
+      kmsKeyId,
+      encrypt: true,
+    });
+    // The bindings are older than the lock file.
+    backend.addOverride("use_lockfile", true);
+  } else if (state.gcs !== undefined) {
+    const { bucket, keyPrefix, kmsEncryptionKey } = state.gcs;
+    const backend = new GcsBackend(stack, { bucket, prefix: `${keyPrefix}/${name}` });
+    if (kmsEncryptionKey !== undefined) backend.addOverride("kms_encryption_key", kmsEncryptionKey);
+  } else if (state.azurerm !== undefined) {
+    const { keyPrefix, ...where } = state.azurerm;
+    new AzurermBackend(stack, { ...where, key: `${keyPrefix}/${name}.tfstate`, useAzureadAuth: true });
+  } else {
+    // Outside cdktf.out, which the CLI clears.
+    new LocalBackend(stack, { path: localStateFile(stack, stateFolder ?? "") });
+  }
+}
+
+/** From the stack's folder, because the tree may move. */
+function localStateFile(stack: TerraformStack, stateFolder: string): string {
+  const workingDirectory = resolve(App.of(stack).outdir, Manifest.stacksFolder, stack.node.id);
+  return relative(workingDirectory, localFile(stateFolder, stack.node.id));
+}
+
+/** The state before the last run, which Terraform keeps beside a local one. From the stack's folder. */
+export function localStateBackup(stack: TerraformStack, stateFolder: string): string {
+  return backupOf(localStateFile(stack, stateFolder));
+}
+
+/** Terraform would make its state readable for everybody; one that is there already keeps its mode. */
+export function protectLocalState(folder: string, stacks: readonly string[]): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const stack of stacks) {
+      for (const file of [localFile(folder, stack), backupOf(localFile(folder, stack))]) {
+        closeSync(openSync(file, "a", 0o600));
+        chmodSync(file, 0o600);
+      }
+    }
+  } catch (error) {
+    throw new InputError(problem("file-unwritable", { file: folder, reason: reasonOf(error) }));
+  }
+}

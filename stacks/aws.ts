@@ -1,0 +1,105 @@
+import { AwsProvider } from "@cdktf/provider-aws/lib/provider/index.js";
+import type { Construct } from "constructs";
+import { ApiMembership } from "../constructs/aws/api-membership.ts";
+import { FirewallRule, type Ingress } from "../constructs/aws/firewall-rule.ts";
+import { Machine } from "../constructs/aws/machine.ts";
+import { PayloadReader } from "../constructs/aws/payload-reader.ts";
+import { PayloadStore } from "../constructs/aws/payload-store.ts";
+import type { AwsInputs } from "../constructs/config/aws.ts";
+import type { Inputs } from "../constructs/config/inputs.ts";
+import { ports } from "../constructs/machine-ports.ts";
+import { BootstrapStack } from "./bootstrap-stack.ts";
+
+/** aws-bootstrap: the machine, its 8091 rule, its payload, and its place behind the API's load balancers. */
+export class AwsBootstrap extends BootstrapStack {
+  constructor(scope: Construct, inputs: Inputs, aws: AwsInputs) {
+    super(scope, { platform: "aws", provider: "aws", inputs });
+    const { infraId, fixedAddress } = inputs;
+    const name = `${infraId}-bootstrap`;
+    const clusterTags = { [`kubernetes.io/cluster/${infraId}`]: "owned" };
+    const tags = { ...inputs.tags, ...clusterTags };
+    new AwsProvider(this, "aws", { region: aws.region });
+
+    const store = new PayloadStore(this, "payload-store", {
+      bucketName: `${name}-${inputs.uniquePart}`,
+      payload: this.payload,
+      partition: aws.partition,
+      kmsKeyArn: aws.payloadKmsKeyArn,
+      clusterTags,
+      tags,
+    });
+    const reader =
+      aws.bootstrapInstanceProfile === undefined
+        ? new PayloadReader(this, "payload-reader", {
+            name,
+            objectArn: store.objectArn,
+            kmsKeyArn: aws.payloadKmsKeyArn,
+            permissionsBoundaryArn: aws.permissionsBoundaryArn,
+            tags,
+          })
+        : undefined;
+    const ingress = ingressOf(inputs, aws);
+    const firewall =
+      ingress.length > 0
+        ? new FirewallRule(this, "firewall-rule", { name, vpcId: aws.vpcId, ingress, tags })
+        : undefined;
+    const machine = new Machine(this, "machine", {
+      name,
+      ami: aws.rhcosAmi,
+      instanceType: aws.bootstrapInstanceType,
+      subnet: aws.subnet,
+      securityGroupIds: [
+        aws.masterSecurityGroupId,
+        ...(firewall === undefined ? [] : [firewall.securityGroupId]),
+        ...aws.bootstrapSecurityGroupIds,
+      ],
+      instanceProfile: reader?.instanceProfile ?? aws.bootstrapInstanceProfile ?? "",
+      publicIp: aws.publicIp,
+      fixedAddress,
+      rootVolume: { sizeGiB: aws.rootVolumeSizeGiB, kmsKeyArn: aws.rootVolumeKmsKeyArn },
+      payload: this.payload,
+      payloadUrl: store.url,
+      after: [store.stored, ...(reader === undefined ? [] : [reader.granted])],
+      tags,
+    });
+    new ApiMembership(this, "api-membership", { machine, targetGroups: targetGroupsOf(aws) });
+    this.addOutputs({
+      privateIp: machine.privateIp,
+      publicIp: aws.publicIp ? machine.publicIp : undefined,
+      machineId: machine.instanceId,
+      payloadUrl: store.url,
+      firewallRules: firewall?.ruleIds.konnectivity,
+    });
+  }
+}
+
+function ingressOf(inputs: Inputs, aws: AwsInputs): Ingress[] {
+  const nodes = [...new Set([aws.masterSecurityGroupId, aws.workerSecurityGroupId])];
+  const from = (network: string | undefined) => (network === undefined ? [] : [{ network }]);
+  return [
+    {
+      id: "konnectivity",
+      description: "Konnectivity agents of the nodes",
+      port: ports.agent,
+      sources:
+        inputs.tunnel === "off" || inputs.firewall === "external"
+          ? []
+          : nodes.map((securityGroupId) => ({ securityGroupId })),
+    },
+    { id: "ssh", description: "ssh", port: ports.ssh, sources: from(aws.allowedBootstrapSshCidr) },
+    {
+      id: "journal",
+      description: "Journal gateway",
+      port: ports.journal,
+      sources: from(aws.allowedBootstrapJournalCidr),
+    },
+  ].filter(({ sources }) => sources.length > 0);
+}
+
+function targetGroupsOf(aws: AwsInputs) {
+  return [
+    { id: "external-api", arn: aws.externalApiTargetGroupArn, port: ports.api },
+    { id: "internal-api", arn: aws.internalApiTargetGroupArn, port: ports.api },
+    { id: "internal-service", arn: aws.internalServiceTargetGroupArn, port: ports.machineConfig },
+  ].flatMap(({ arn, ...group }) => (arn === undefined ? [] : [{ ...group, arn }]));
+}

@@ -1,0 +1,148 @@
+import { DataAzurermClientConfig } from "@cdktf/provider-azurerm/lib/data-azurerm-client-config/index.js";
+import { AzurermProvider } from "@cdktf/provider-azurerm/lib/provider/index.js";
+import { TerraformOutput } from "cdktf";
+import type { Construct } from "constructs";
+import { isIpv6 } from "../constructs/addresses.ts";
+import { ApiMembership } from "../constructs/azure/api-membership.ts";
+import { FirewallRule, type Ingress } from "../constructs/azure/firewall-rule.ts";
+import { type Image, Machine } from "../constructs/azure/machine.ts";
+import { NetworkInterface } from "../constructs/azure/network-interface.ts";
+import { PayloadReader } from "../constructs/azure/payload-reader.ts";
+import { PayloadSas } from "../constructs/azure/payload-sas.ts";
+import { PayloadStore } from "../constructs/azure/payload-store.ts";
+import { StateBackup } from "../constructs/azure/state-backup.ts";
+import type { AzureInputs } from "../constructs/config/azure.ts";
+import type { Inputs } from "../constructs/config/inputs.ts";
+import { ports } from "../constructs/machine-ports.ts";
+import { localStateBackup } from "../constructs/state-backend.ts";
+import { BootstrapStack } from "./bootstrap-stack.ts";
+
+/** azure-bootstrap: the machine, its 8091 rules, its payload, and its place behind the API's load balancers. */
+export class AzureBootstrap extends BootstrapStack {
+  constructor(scope: Construct, inputs: Inputs, azure: AzureInputs) {
+    super(scope, { platform: "azure", provider: "azurerm", inputs });
+    const { infraId, uniquePart, fixedAddress } = inputs;
+    const { resourceGroupName, region, pointer, bootstrapIdentityId } = azure;
+    const name = `${infraId}-bootstrap`;
+    const tags = { ...inputs.tags, [`kubernetes.io_cluster.${infraId}`]: "owned" };
+    const place = { resourceGroupName, region, tags };
+    new AzurermProvider(this, "azurerm", {
+      subscriptionId: azure.subscriptionId,
+      environment: azure.environment,
+      // A subscription with a cluster in it has them all, and registering takes rights that nothing else here needs.
+      resourceProviderRegistrations: "none",
+      storageUseAzuread: pointer.by === "identity",
+      features: [
+        {
+          storage: [{ dataPlaneAvailable: false }],
+          // Said, because a block without it means in provider 5 that the disk stays.
+          virtualMachine: [{ deleteOsDiskOnDeletion: true }],
+        },
+      ],
+    });
+    const subscriptionId = azure.subscriptionId ?? new DataAzurermClientConfig(this, "client").subscriptionId;
+
+    const backup =
+      pointer.by === "sas" && inputs.stateFolder !== undefined
+        ? new StateBackup(this, "state-backup", { file: localStateBackup(this, inputs.stateFolder) })
+        : undefined;
+    const store = new PayloadStore(this, "payload-store", {
+      ...place,
+      after: backup === undefined ? [] : [backup.removedLast],
+      accountName: `${infraId.replaceAll("-", "").slice(0, 24 - uniquePart.length)}${uniquePart}`,
+      blobDomain: azure.blobDomain,
+      payload: this.payload,
+      sharedKeys: pointer.by === "sas",
+    });
+    const sas =
+      pointer.by === "sas"
+        ? new PayloadSas(this, "payload-sas", { store, payload: this.payload, hours: pointer.hours })
+        : undefined;
+    const reader =
+      pointer.by === "identity" && bootstrapIdentityId === undefined
+        ? new PayloadReader(this, "payload-reader", {
+            ...place,
+            name,
+            containerId: store.containerId,
+            waitSeconds: pointer.waitSeconds,
+          })
+        : undefined;
+    const networkInterface = new NetworkInterface(this, "network-interface", {
+      ...place,
+      name,
+      subnet: {
+        subscriptionId,
+        resourceGroupName: azure.networkResourceGroupName,
+        virtualNetwork: azure.virtualNetwork,
+        name: azure.controlPlaneSubnet,
+      },
+      ipv6: azure.nodeSubnets.some((subnet) => isIpv6(subnet.split("/")[0] ?? "")),
+      fixedAddress,
+      publicIp: azure.publicIp,
+    });
+    const ingress = ingressOf(inputs, azure, networkInterface);
+    const firewall =
+      ingress.length > 0
+        ? new FirewallRule(this, "firewall-rule", {
+            name,
+            networkSecurityGroup: azure.networkSecurityGroup,
+            resourceGroupName: azure.networkSecurityGroupResourceGroupName,
+            priority: azure.firewallPriority,
+            ingress,
+          })
+        : undefined;
+    const membership = new ApiMembership(this, "api-membership", {
+      networkInterface,
+      backendAddressPoolIds: azure.backendAddressPoolIds,
+    });
+    const machine = new Machine(this, "machine", {
+      ...place,
+      name,
+      size: azure.bootstrapVMSize,
+      image: imageOf(azure, subscriptionId),
+      networkInterfaceId: networkInterface.interfaceId,
+      osDisk: { sizeGB: azure.osDiskSizeGB, diskEncryptionSetId: azure.diskEncryptionSetId },
+      encryptionAtHost: azure.encryptionAtHost,
+      sshKey: azure.sshKeyData,
+      identityId: reader?.identityId ?? bootstrapIdentityId,
+      payload: this.payload,
+      payloadUrl: store.url,
+      payloadQuery: sas?.query,
+      after: [store.stored, ...(reader === undefined ? [] : [reader.granted]), ...membership.joined],
+    });
+    this.addOutputs({
+      privateIp: networkInterface.privateIp,
+      publicIp: networkInterface.publicIp,
+      machineId: machine.machineId,
+      payloadUrl: store.url,
+      firewallRules: firewall?.ruleIds,
+    });
+    if (sas !== undefined)
+      new TerraformOutput(this, "secrets_in_state", {
+        value:
+          "The state holds the storage account's keys and the payload's signed URL until teardown; so does the backup beside a local state, which goes too.",
+        description: "With `pointer: identity` it holds nothing that opens anything",
+      });
+  }
+}
+
+function ingressOf(inputs: Inputs, azure: AzureInputs, networkInterface: NetworkInterface): Ingress[] {
+  const from = (id: string, description: string, port: number, source: string | undefined): Ingress[] =>
+    source === undefined ? [] : [{ id, description, port, source, destination: networkInterface.addressFor(source) }];
+  return [
+    ...(inputs.tunnel === "off" || inputs.firewall === "external" ? [] : azure.nodeSubnets).flatMap((subnet, index) =>
+      from(`konnectivity-${index}`, "Konnectivity agents of the nodes", ports.agent, subnet),
+    ),
+    ...from("ssh", "ssh", ports.ssh, azure.allowedBootstrapSshCidr),
+    ...from("journal", "Journal gateway", ports.journal, azure.allowedBootstrapJournalCidr),
+  ];
+}
+
+function imageOf({ image, resourceGroupName }: AzureInputs, subscriptionId: string): Image {
+  if ("id" in image) return image;
+  if ("marketplace" in image) return { ...image.marketplace, purchased: image.marketplace.plan === "WithPurchasePlan" };
+  const { gallery, name } = image;
+  return {
+    id: `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroupName}/providers/Microsoft.Compute/galleries/${gallery}/images/${name}`,
+  };
+}

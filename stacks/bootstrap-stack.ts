@@ -1,0 +1,85 @@
+import { Annotations, TerraformOutput, TerraformStack } from "cdktf";
+import type { Construct } from "constructs";
+import type { Inputs } from "../constructs/config/inputs.ts";
+import type { Platform } from "../constructs/config/platform.ts";
+import { PayloadFile } from "../constructs/payload-file.ts";
+import { addStateBackend } from "../constructs/state-backend.ts";
+
+export interface BootstrapStackProps {
+  readonly platform: Platform;
+  readonly inputs: Inputs;
+  /** Terraform's name of the provider, whose version range is the config's. */
+  readonly provider: keyof Inputs["providerVersions"];
+}
+
+/** What an operator wants to know of the machine. */
+export interface MachineOutputs {
+  readonly privateIp: string;
+  /** @default - it has none */
+  readonly publicIp?: string;
+  readonly machineId: string;
+  readonly payloadUrl: string;
+  /** @default - the config has `firewall: external`, or the tunnel is off */
+  readonly firewallRules?: readonly string[];
+}
+
+/** What the bootstrap stacks of all platforms share: state, provider versions, the payload, outputs. */
+export abstract class BootstrapStack extends TerraformStack {
+  readonly payload: PayloadFile;
+  readonly #props: BootstrapStackProps;
+
+  constructor(scope: Construct, props: BootstrapStackProps) {
+    super(scope, `${props.platform}-bootstrap`);
+    this.#props = props;
+    const { inputs, provider } = props;
+    addStateBackend(this, inputs);
+    this.addOverride("terraform.required_version", ">= 1.10.0");
+    this.addOverride(`terraform.required_providers.${provider}`, {
+      source: `hashicorp/${provider}`,
+      version: inputs.providerVersions[provider],
+    });
+    this.payload = new PayloadFile(this, "payload", inputs);
+    for (const { message } of inputs.warnings) Annotations.of(this).addWarning(message);
+  }
+
+  protected addOutputs(machine: MachineOutputs): void {
+    const { platform, inputs } = this.#props;
+    const { installDir, firewall, firewallNeed } = inputs;
+    const reachable = machine.publicIp ?? machine.privateIp;
+    const outputs: Record<string, { value: unknown; description: string } | undefined> = {
+      bootstrap_private_ip: { value: machine.privateIp, description: "The machine's address for the cluster's nodes" },
+      bootstrap_public_ip:
+        machine.publicIp === undefined
+          ? undefined
+          : { value: machine.publicIp, description: "The machine's public address" },
+      bootstrap_machine_id: { value: machine.machineId, description: "The machine in the cloud" },
+      payload_url: { value: machine.payloadUrl, description: "Where the machine fetches its payload" },
+      firewall_rules:
+        machine.firewallRules === undefined
+          ? undefined
+          : { value: [...machine.firewallRules], description: "The rules for 8091" },
+      firewall_rule_needed:
+        firewall === "external" && firewallNeed !== undefined
+          ? {
+              value: { ...firewallNeed, destination: { ...firewallNeed.destination, address: machine.privateIp } },
+              description:
+                "The rule that someone must open before the first node boots, and close after the installation",
+            }
+          : undefined,
+      ssh: { value: `ssh core@${reachable}`, description: "If ssh is open" },
+      gather: {
+        value: `openshift-install gather bootstrap --dir ${installDir} --bootstrap ${reachable}`,
+        description: "If the installation fails",
+      },
+      next: {
+        value: `openshift-install wait-for bootstrap-complete --dir ${installDir}`,
+        description: "Waits until the cluster needs the machine no longer",
+      },
+      teardown: {
+        value: `npx cdktf destroy '${platform}-*'`,
+        description: "After that: removes the machine, the rule and the payload",
+      },
+    };
+    for (const [id, output] of Object.entries(outputs)) if (output !== undefined) new TerraformOutput(this, id, output);
+  }
+}

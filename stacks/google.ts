@@ -1,0 +1,131 @@
+import { GoogleProvider } from "@cdktf/provider-google/lib/provider/index.js";
+import { TerraformOutput } from "cdktf";
+import type { Construct } from "constructs";
+import type { GoogleInputs } from "../constructs/config/google.ts";
+import type { Inputs } from "../constructs/config/inputs.ts";
+import { ApiMembership } from "../constructs/google/api-membership.ts";
+import { FirewallRule, type Ingress } from "../constructs/google/firewall-rule.ts";
+import { Machine } from "../constructs/google/machine.ts";
+import { PayloadReader } from "../constructs/google/payload-reader.ts";
+import { PayloadStore } from "../constructs/google/payload-store.ts";
+import { ports } from "../constructs/machine-ports.ts";
+import { Wait } from "../constructs/wait.ts";
+import { BootstrapStack } from "./bootstrap-stack.ts";
+
+/** google-bootstrap: the machine, its 8091 rules, its payload, and its place behind the API's load balancer. */
+export class GoogleBootstrap extends BootstrapStack {
+  constructor(scope: Construct, inputs: Inputs, google: GoogleInputs) {
+    super(scope, { platform: "google", provider: "google", inputs });
+    const { infraId, uniquePart, fixedAddress } = inputs;
+    const { project, networkProject, region, zone } = google;
+    const name = `${infraId}-bootstrap`;
+    const labels = { ...inputs.tags, [`kubernetes-io-cluster-${infraId}`]: "owned" };
+    // Without the label that the provider would add of its own.
+    new GoogleProvider(this, "google", { project, region, addTerraformAttributionLabel: false });
+
+    const store = new PayloadStore(this, "payload-store", {
+      bucketName: google.bucketName ?? `${name}-${uniquePart}`,
+      region,
+      payload: this.payload,
+      kmsKey: google.payloadKmsKey,
+      labels,
+    });
+    const reader = new PayloadReader(this, "payload-reader", {
+      accountId: accountIdOf(infraId, uniquePart),
+      serviceAccount: google.serviceAccount,
+      bucket: store.bucket,
+    });
+    const mayRead =
+      google.identityWaitSeconds === 0
+        ? reader.granted
+        : new Wait(this, "identity-wait", { seconds: google.identityWaitSeconds, after: [reader.granted] }).done;
+    const ingress = ingressOf(inputs, google);
+    const firewall =
+      ingress.length > 0
+        ? new FirewallRule(this, "firewall-rule", {
+            name,
+            project: networkProject,
+            network: google.clusterNetwork,
+            targetTag: google.bootstrapTag,
+            ingress,
+          })
+        : undefined;
+    const machine = new Machine(this, "machine", {
+      name,
+      zone,
+      image: google.image,
+      machineType: google.machineType,
+      subnet: { project: networkProject, region, name: google.subnet },
+      networkTags: [...new Set([google.controlPlaneTag, google.bootstrapTag, ...google.networkTags])],
+      serviceAccount: reader.email,
+      publicIp: google.publicIp,
+      fixedAddress,
+      rootVolume: { sizeGb: google.rootVolumeSize, type: google.rootVolumeType, kmsKey: google.rootVolumeKmsKey },
+      secureBoot: google.secureBoot,
+      mayStop: inputs.replaceMachine,
+      payload: this.payload,
+      payloadUrl: store.url,
+      after: [store.stored, mayRead],
+      labels,
+    });
+    if (google.autoRegisterInstanceGroup) this.#join(machine, inputs, google);
+    this.addOutputs({
+      privateIp: machine.privateIp,
+      publicIp: google.publicIp ? machine.publicIp : undefined,
+      machineId: machine.instanceId,
+      payloadUrl: store.url,
+      firewallRules: firewall?.ruleIds.konnectivity,
+    });
+  }
+
+  #join(machine: Machine, { infraId }: Inputs, google: GoogleInputs): void {
+    const { project, networkProject, region, zone, clusterNetwork, backendService } = google;
+    const { attachCommand, detachCommand } = new ApiMembership(this, "api-membership", {
+      machine,
+      zone,
+      group: google.instanceGroup ?? {
+        name: `${infraId}-bootstrap-ig`,
+        project,
+        region,
+        network: `projects/${networkProject}/global/networks/${clusterNetwork}`,
+        backendService,
+      },
+    });
+    if (attachCommand !== undefined)
+      new TerraformOutput(this, "attach", {
+        value: attachCommand,
+        description: "Puts the machine's own group behind the API's load balancer",
+      });
+    if (detachCommand !== undefined)
+      new TerraformOutput(this, "detach", {
+        value: detachCommand,
+        description: "Before the teardown: takes the group out again",
+      });
+  }
+}
+
+/** At most 30 characters; the digits at the end tell clusters apart. */
+function accountIdOf(infraId: string, uniquePart: string): string {
+  const room = 30 - uniquePart.length - 1;
+  return `${infraId.slice(0, room).replace(/-+$/, "")}-${uniquePart}`;
+}
+
+function ingressOf(inputs: Inputs, google: GoogleInputs): Ingress[] {
+  const nodes = [...new Set([google.controlPlaneTag, google.workerTag])];
+  const from = (network: string | undefined) => (network === undefined ? [] : [{ network }]);
+  return [
+    {
+      id: "konnectivity",
+      description: "Konnectivity agents of the nodes",
+      port: ports.agent,
+      sources: inputs.tunnel === "off" || inputs.firewall === "external" ? [] : nodes.map((tag) => ({ tag })),
+    },
+    { id: "ssh", description: "ssh", port: ports.ssh, sources: from(google.allowedBootstrapSshCidr) },
+    {
+      id: "journal",
+      description: "Journal gateway",
+      port: ports.journal,
+      sources: from(google.allowedBootstrapJournalCidr),
+    },
+  ].filter(({ sources }) => sources.length > 0);
+}

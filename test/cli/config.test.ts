@@ -1,0 +1,138 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { platforms } from "../../constructs/config/platform.ts";
+import { configJsonSchema, type SchemaNode } from "../../constructs/config/schema.ts";
+import { linesOf, run, runWith } from "../support/cli.ts";
+import { changedExample, exampleOf, metadata, Project } from "../support/stacks.ts";
+
+const root = mkdtempSync(join(tmpdir(), "config-"));
+const { files } = exampleOf("aws");
+const project = new Project(changedExample("aws"), { files });
+afterAll(() => {
+  rmSync(root, { recursive: true });
+  project.remove();
+});
+
+describe("config init", () => {
+  it.each(platforms)("writes a file for %s that is YAML, says what is missing, and nothing else", async (platform) => {
+    const file = join(root, `${platform}.yaml`);
+    const made = await run("config", "init", platform, "--config", file);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect(made.stdout).toContain("config check");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const written = parse(readFileSync(file, "utf8")) as Record<string, Record<string, unknown>>;
+    expect(Object.keys(written)).toEqual(["installDir", platform]);
+    const { code, stdout, stderr } = await run("config", "check", "--config", file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    for (const line of linesOf(stderr)) expect(line).toMatch(/^error: .* is missing; expected /);
+  });
+
+  it.each(platforms)("explains every option of %s", async (platform) => {
+    const file = join(root, `${platform}-explained.yaml`);
+    await run("config", "init", platform, "--config", file);
+    const lines = readFileSync(file, "utf8").split("\n");
+    const properties = configJsonSchema().properties?.[platform]?.properties ?? {};
+    for (const [name, { description = "" }] of Object.entries(properties)) {
+      const at = lines.findIndex((line) => new RegExp(`^  (# )?${name}:`).test(line));
+      expect(at, name).toBeGreaterThan(0);
+      expect(description.length, name).toBeGreaterThan(10);
+      expect(lines[at - 1]).toBe(`  # ${description}`);
+    }
+  });
+
+  it("does not touch a file that is there", async () => {
+    const file = join(root, "there.yaml");
+    writeFileSync(file, "mine");
+    expect(await run("config", "init", "aws", "--config", file)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `error: ${file} is there already and was not touched: give another name with --config.\n`,
+    });
+    expect(readFileSync(file, "utf8")).toBe("mine");
+  });
+
+  it("knows its platforms", async () => {
+    const { code, stderr } = await run("config", "init", "vsphere", "--config", join(root, "x.yaml"));
+    expect(code).toBe(2);
+    expect(stderr).toContain("aws, azure, google");
+  });
+});
+
+describe("config check", () => {
+  it("says what would be made, and makes nothing", async () => {
+    const { code, stdout, stderr } = await run("config", "check", "--config", project.configFile);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`cluster   ${metadata.infraID}\n`);
+    expect(stdout).toMatch(/^aws-bootstrap: 16 resources$/m);
+    expect(stdout).toMatch(/^ {2}aws_s3_bucket {2}sample-x7k2p-bootstrap-3e9f8b1c$/m);
+    expect(stdout).toMatch(/^ {2}aws_instance {2}sample-x7k2p-bootstrap$/m);
+    expect(readdirSync(project.folder).sort()).toEqual(["coreos-stream.json", "konnectivity.yaml", "ocp"]);
+  });
+
+  it("needs no Terraform", async () => {
+    const { code, stderr } = await runWith({ PATH: root }, "config", "check", "--config", project.configFile);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  it("--json is for machines", async () => {
+    const { stdout } = await run("config", "check", "--json", "--config", project.configFile);
+    expect(JSON.parse(stdout)).toMatchObject({
+      cluster: metadata.infraID,
+      warnings: [],
+      stacks: {
+        "aws-bootstrap": expect.arrayContaining([{ type: "aws_iam_role", name: "sample-x7k2p-bootstrap" }]) as object,
+      },
+    });
+  });
+
+  it("a platform is missing: it says which there are", async () => {
+    const file = join(root, "none.yaml");
+    writeFileSync(file, `installDir: ${join(project.folder, "ocp")}\n`);
+    const { code, stdout } = await run("config", "check", "--config", file);
+    expect(code).toBe(0);
+    expect(stdout).toContain("No platform is configured: add aws, azure, google to make a stack.");
+  });
+
+  it("warns, and is still right", async () => {
+    const file = join(project.folder, "warned.yaml");
+    writeFileSync(
+      file,
+      JSON.stringify({ installDir: "ocp", ...changedExample("aws", { allowedBootstrapSshCidr: "0.0.0.0/0" }) }),
+    );
+    const { code, stderr } = await run("config", "check", "--config", file);
+    rmSync(file);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warning: aws\.allowedBootstrapSshCidr is 0\.0\.0\.0\/0: whoever can reach/);
+  });
+});
+
+describe("the JSON Schema", () => {
+  const committed = readFileSync(new URL("../../docs/konnectivity.schema.json", import.meta.url), "utf8");
+
+  it("is what `config schema` prints, and docs/ has it", async () => {
+    const { stdout } = await run("config", "schema");
+    expect(stdout).toBe(committed);
+  });
+
+  it("explains every option", () => {
+    const silent = (node: SchemaNode, path: string): string[] => [
+      ...(node.description === undefined && path !== "" ? [path] : []),
+      ...[node, ...(node.anyOf ?? [])].flatMap((part) =>
+        Object.entries(part.properties ?? {}).flatMap(([name, child]) => silent(child, `${path}.${name}`)),
+      ),
+    ];
+    expect(silent(configJsonSchema(), "")).toEqual([]);
+  });
+});
+
+it("an editor finds the schema by the first line of the examples", () => {
+  for (const platform of platforms) {
+    const example = new URL(`../../docs/examples/${platform}.yaml`, import.meta.url);
+    const [line = ""] = readFileSync(example, "utf8").split("\n");
+    const [, path = ""] = /^# yaml-language-server: \$schema=(\S+)$/.exec(line) ?? [];
+    expect(existsSync(new URL(path, example)), platform).toBe(true);
+  }
+});

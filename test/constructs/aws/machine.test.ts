@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../support/stacks.ts";
+
+const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
+  only(exampleStack("aws", options, rest, props), "aws_instance");
+
+describe("the machine on AWS", () => {
+  const machine = machineOf();
+
+  it("gives its metadata to who has a token, on the machine itself", () => {
+    expect(machine.metadata_options).toEqual({
+      http_endpoint: "enabled",
+      http_tokens: "required",
+      http_put_response_hop_limit: 1,
+    });
+  });
+
+  it("has an encrypted disk that goes with it", () => {
+    expect(machine.root_block_device).toMatchObject({
+      encrypted: true,
+      volume_type: "gp3",
+      volume_size: 120,
+      delete_on_termination: true,
+    });
+    const kmsKey = "arn:aws:kms:eu-central-1:123456789012:key/0123";
+    expect(machineOf({ rootVolumeKmsKeyArn: kmsKey, rootVolumeSizeGiB: 500 }).root_block_device).toMatchObject({
+      kms_key_id: kmsKey,
+      volume_size: 500,
+    });
+  });
+
+  it("takes image and size by the architecture, or as given", () => {
+    expect(machine).toMatchObject({ ami: "ami-00000000000000864", instance_type: "m6i.xlarge" });
+    expect(machineOf({}, { architecture: "aarch64" })).toMatchObject({
+      ami: "ami-00000000000000a64",
+      instance_type: "m6g.xlarge",
+    });
+    expect(machineOf({ rhcosAmi: "ami-0123456789abcdef0", bootstrapInstanceType: "r5.large" })).toMatchObject({
+      ami: "ami-0123456789abcdef0",
+      instance_type: "r5.large",
+    });
+  });
+
+  it("gets a pointer with the payload's hash as user data", () => {
+    const pointer = JSON.parse(machine.user_data as string) as object;
+    const bucket = `${metadata.infraID}-bootstrap-${metadata.clusterID.slice(0, 8)}`;
+    expect(pointer).toMatchObject({
+      ignition: {
+        config: {
+          replace: {
+            source: `s3://${bucket}/payload.ign`,
+            verification: { hash: `sha512-${only(exampleStack("aws"), "aws_s3_object").source_hash as string}` },
+          },
+        },
+      },
+    });
+  });
+
+  it("boots after the payload and the permission to read it are there", () => {
+    const after = (machine.depends_on as string[]).map((address) => address.split(".")[0]);
+    expect(after).toEqual(["aws_s3_object", "aws_iam_role_policy"]);
+  });
+
+  it("joins the control plane's security group, and has one of its own", () => {
+    expect(machine.vpc_security_group_ids).toEqual([
+      "sg-0123456789abcdef0",
+      expect.stringContaining("aws_security_group"),
+    ]);
+  });
+
+  it("is in the subnet, without a public address unless wanted", () => {
+    expect(machine).toMatchObject({ subnet_id: "subnet-0123456789abcdef0", associate_public_ip_address: false });
+    const publicSubnet = "subnet-0123456789abcdef1";
+    const open = exampleStack("aws", { publicSubnet, privateSubnet: undefined, publicIp: true });
+    expect(only(open, "aws_instance")).toMatchObject({ subnet_id: publicSubnet, associate_public_ip_address: true });
+    expect(open.output.ssh?.value).toBe("ssh core@${aws_instance.machine.public_ip}");
+  });
+
+  it("is left alone by a new payload or image, unless it may be replaced", () => {
+    const trigger = expect.stringMatching(/^terraform_data\./) as string;
+    const left = ["ami", "associate_public_ip_address", "user_data"];
+    expect(machine.lifecycle).toEqual({ ignore_changes: left, replace_triggered_by: [trigger] });
+    expect(machineOf({}, { replaceMachine: true }).lifecycle).toEqual(machine.lifecycle);
+    expect(replacementOf(exampleStack("aws"))).toEqual({ ignore_changes: ["input"] });
+    expect(replacementOf(exampleStack("aws", {}, { replaceMachine: true }))).not.toHaveProperty("ignore_changes");
+  });
+
+  it("has the address that the config fixes, and Terraform checks that it is in the subnet", () => {
+    const fixed = exampleStack("aws", {}, { tunnel: { address: "10.0.1.5" } });
+    expect(only(fixed, "aws_instance")).toMatchObject({ private_ip: "10.0.1.5" });
+    const { precondition } = only(fixed, "aws_instance").lifecycle as { precondition: { condition: string }[] };
+    expect(precondition[0]?.condition).toMatch(/^\$\{cidrhost\("10\.0\.1\.5\//);
+    expect(precondition[0]?.condition).toContain("data.aws_subnet.");
+    expect(machine).not.toHaveProperty("private_ip");
+  });
+});

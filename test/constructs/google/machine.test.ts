@@ -1,0 +1,167 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { makePayload } from "../../../constructs/bootstrap-payload.ts";
+import { readTunnel } from "../../../constructs/konnectivity/options.ts";
+import { sampleText } from "../../support/sample.ts";
+import {
+  type Block,
+  exampleStack,
+  metadata,
+  only,
+  type ProjectProps,
+  replacementOf,
+} from "../../support/stacks.ts";
+
+const { infraID } = metadata;
+const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
+  only(exampleStack("google", options, rest, props), "google_compute_instance");
+const faceOf = (machine: Block) => (machine.network_interface as Block[])[0];
+const diskOf = (machine: Block) => machine.boot_disk as Block;
+
+describe("the machine on Google", () => {
+  const machine = machineOf();
+
+  it("is shielded", () => {
+    const shielded = { enable_secure_boot: true, enable_vtpm: true, enable_integrity_monitoring: true };
+    expect(machine.shielded_instance_config).toEqual(shielded);
+    expect(machineOf({ secureBoot: false }).shielded_instance_config).toEqual({
+      ...shielded,
+      enable_secure_boot: false,
+    });
+  });
+
+  it("leaves secure boot off on aarch64, unless wanted", () => {
+    const arm = { architecture: "aarch64" };
+    expect(machineOf({}, arm).shielded_instance_config).toMatchObject({ enable_secure_boot: false });
+    expect(machineOf({ secureBoot: true }, arm).shielded_instance_config).toMatchObject({ enable_secure_boot: true });
+  });
+
+  it("knows no ssh keys of the project, and no serial port", () => {
+    expect(machine.metadata).toMatchObject({ "block-project-ssh-keys": "TRUE", "serial-port-enable": "FALSE" });
+  });
+
+  it("gets a pointer with the payload's hash as user data", () => {
+    const { text } = makePayload(sampleText("4.18"), readTunnel({}), new Date());
+    const hash = createHash("sha512").update(text).digest("hex");
+    const bucket = `${infraID}-bootstrap-${metadata.clusterID.slice(0, 8)}`;
+    expect(JSON.parse((machine.metadata as Record<string, string>)["user-data"] ?? "")).toMatchObject({
+      ignition: {
+        config: { replace: { source: `gs://${bucket}/payload.ign`, verification: { hash: `sha512-${hash}` } } },
+      },
+    });
+  });
+
+  it("has a disk that goes with it, of the template's size or as given", () => {
+    expect(diskOf(machine)).toMatchObject({ auto_delete: true, initialize_params: { size: 128, type: "pd-ssd" } });
+    expect(diskOf(machine)).not.toHaveProperty("kms_key_self_link");
+    const key = "projects/my-project/locations/global/keyRings/ring/cryptoKeys/key";
+    expect(
+      diskOf(machineOf({ rootVolumeSize: 500, rootVolumeType: "pd-balanced", rootVolumeKmsKey: key })),
+    ).toMatchObject({ kms_key_self_link: key, initialize_params: { size: 500, type: "pd-balanced" } });
+  });
+
+  it("takes image and size by the architecture, or as given", () => {
+    const image = (name: string) => ({ initialize_params: { image: `projects/rhcos-cloud/global/images/${name}` } });
+    expect(machine).toMatchObject({ machine_type: "n2-standard-4", boot_disk: image("rhcos-9-6-gcp-x86-64") });
+    expect(machineOf({}, { architecture: "aarch64" })).toMatchObject({
+      machine_type: "t2a-standard-4",
+      boot_disk: image("rhcos-9-6-gcp-aarch64"),
+    });
+    const given = "https://www.googleapis.com/compute/v1/projects/my-project/global/images/mine";
+    expect(machineOf({ machineType: "n2d-custom-8-32768", image: given })).toMatchObject({
+      machine_type: "n2d-custom-8-32768",
+      boot_disk: { initialize_params: { image: given } },
+    });
+  });
+
+  it("boots after the payload is there, and after the permission to read it had time to spread", () => {
+    const after = (block: Block) => (block.depends_on as string[]).map((address) => address.replace(/_[0-9A-F]+$/, ""));
+    expect(after(machine)).toEqual([
+      "google_storage_bucket_object.payload-store_object",
+      "terraform_data.identity-wait",
+    ]);
+    const wait = exampleStack("google").resource.terraform_data?.["identity-wait"] ?? {};
+    expect(after(wait)).toEqual(["google_storage_bucket_iam_member.payload-reader_read-payload"]);
+    expect(JSON.stringify(wait.provisioner)).toContain('"WAIT_SECONDS":"120"');
+  });
+
+  it("waits as long as the config says, or not at all", () => {
+    const wait = (seconds: number) =>
+      exampleStack("google", { identityWaitSeconds: seconds }).resource.terraform_data?.["identity-wait"];
+    expect(JSON.stringify(wait(300)?.provisioner)).toContain('"WAIT_SECONDS":"300"');
+    expect(wait(0)).toBeUndefined();
+    expect(machineOf({ identityWaitSeconds: 0 }).depends_on).toEqual([
+      expect.stringMatching(/^google_storage_bucket_object\./),
+      expect.stringMatching(/^google_storage_bucket_iam_member\./),
+    ]);
+  });
+
+  it("carries the control plane's tag and one of its own, never the one that opens ssh for good", () => {
+    expect(machine.tags).toEqual([`${infraID}-master`, `${infraID}-konnectivity`]);
+    expect(machineOf({ controlPlaneTag: `${infraID}-control-plane`, networkTags: ["egress", "egress"] }).tags).toEqual([
+      `${infraID}-control-plane`,
+      `${infraID}-konnectivity`,
+      "egress",
+    ]);
+  });
+
+  it("is in the subnet, without a public address unless wanted", () => {
+    expect(machine.zone).toBe("europe-west1-b");
+    expect(faceOf(machine)).toEqual({
+      subnetwork: "projects/sample-project/regions/europe-west1/subnetworks/prod-x7k2p-master-subnet",
+    });
+    const open = exampleStack("google", { publicIp: true });
+    expect(faceOf(only(open, "google_compute_instance"))?.access_config).toEqual([{}]);
+    expect(open.output.ssh?.value).toBe(
+      "ssh core@${google_compute_instance.machine.network_interface[0].access_config[0].nat_ip}",
+    );
+  });
+
+  it("is in the host project's subnet of a shared VPC", () => {
+    expect(faceOf(machineOf({ networkProject: "host-project" }))?.subnetwork).toBe(
+      "projects/host-project/regions/europe-west1/subnetworks/prod-x7k2p-master-subnet",
+    );
+  });
+
+  it("is left alone by a new payload, image or label, and never stopped, unless it may be replaced", () => {
+    const trigger = expect.stringMatching(/^terraform_data\./) as string;
+    expect(machine.lifecycle).toEqual({
+      ignore_changes: [
+        'metadata["user-data"]',
+        "boot_disk[0].initialize_params[0].image",
+        "boot_disk[0].initialize_params[0].labels",
+      ],
+      replace_triggered_by: [trigger],
+    });
+    expect(machine.allow_stopping_for_update).toBe(false);
+    const replaceable = exampleStack("google", {}, { replaceMachine: true });
+    expect(only(replaceable, "google_compute_instance")).toMatchObject({
+      lifecycle: machine.lifecycle,
+      allow_stopping_for_update: true,
+    });
+    expect(replacementOf(exampleStack("google"))).toEqual({ ignore_changes: ["input"] });
+    expect(replacementOf(replaceable)).not.toHaveProperty("ignore_changes");
+  });
+
+  it("can be deleted, and so can its disk", () => {
+    expect(machine.deletion_protection).toBe(false);
+    expect(diskOf(machine).auto_delete).toBe(true);
+  });
+
+  it("has the address that the config fixes, and Terraform checks that it is free to have in the subnet", () => {
+    const fixed = exampleStack("google", {}, { tunnel: { address: "10.0.1.5" } });
+    expect(faceOf(only(fixed, "google_compute_instance"))?.network_ip).toBe("10.0.1.5");
+    expect(Object.values(fixed.data?.google_compute_subnetwork ?? {})).toEqual([
+      expect.objectContaining({ name: "prod-x7k2p-master-subnet", project: "sample-project", region: "europe-west1" }),
+    ]);
+    const { precondition } = only(fixed, "google_compute_instance").lifecycle as {
+      precondition: { condition: string; error_message: string }[];
+    };
+    const [inSubnet, notReserved] = precondition;
+    expect(inSubnet?.condition).toMatch(/^\$\{cidrhost\("10\.0\.1\.5\/.*data\.google_compute_subnetwork\..*cidr_range/);
+    expect(notReserved?.condition).toMatch(
+      /^\$\{!contains\(\[.*, 0\), .*, 1\), .*, -2\), .*, -1\)\], "10\.0\.1\.5"\)\}$/,
+    );
+    expect(notReserved?.error_message).toContain("10.0.1.5 is one of the four that Google keeps");
+  });
+});

@@ -1,0 +1,250 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { absolutePathsIn, type Expected, filesIn, invariants, leaksOf, resourcesOf } from "../support/invariants.ts";
+import { fileEntry, sampleDocument } from "../support/sample.ts";
+import { changedExample, exampleOf, metadata, Project, type StackJson } from "../support/stacks.ts";
+
+/** A secret of the cluster: where it shows, everything else of bootstrap.ign can show too. */
+const secret = "the secret that must never show 8f2b41";
+const document = sampleDocument("4.18");
+const bootstrapIgn = JSON.stringify({
+  ...document,
+  storage: { files: [...(document.storage?.files ?? []), fileEntry("/opt/openshift/tls/secret.key", secret, 0o600)] },
+});
+
+const { infraID } = metadata;
+const platforms = {
+  aws: {
+    expected: {
+      sources: ["sg-0123456789abcdef0", "sg-0123456789abcdef1"],
+      destination: /^\$\{aws_security_group\.firewall-rule_group_\w+\.id\}$/,
+      clusterTag: { [`kubernetes.io/cluster/${infraID}`]: "owned" },
+    },
+    options: {
+      plain: {},
+      "own keys": {
+        payloadKmsKeyArn: "arn:aws:kms:eu-central-1:123456789012:key/0123",
+        rootVolumeKmsKeyArn: "arn:aws:kms:eu-central-1:123456789012:key/0123",
+      },
+      "ssh and journal": { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "2001:db8::/32" },
+      public: { publicSubnet: "subnet-0123456789abcdef1", privateSubnet: undefined, publicIp: true },
+      "own profile": { bootstrapInstanceProfile: "mine" },
+      "no load balancer": {
+        autoRegisterELB: false,
+        externalApiTargetGroupArn: undefined,
+        internalApiTargetGroupArn: undefined,
+        internalServiceTargetGroupArn: undefined,
+      },
+    },
+  },
+  azure: {
+    expected: {
+      sources: ["10.0.0.0/24", "10.0.1.0/24"],
+      destination: /^\$\{azurerm_network_interface\.[\w-]+\.private_ip_address(es\[\d\])?\}$/,
+      clusterTag: { [`kubernetes.io_cluster.${infraID}`]: "owned" },
+    },
+    options: {
+      plain: {},
+      identity: { pointer: "identity" },
+      "ssh and journal": { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "198.51.100.0/24" },
+      public: { publicIp: true },
+      "encryption at host": { encryptionAtHost: true },
+      "no load balancer": { backendAddressPoolIds: [] },
+    },
+  },
+  google: {
+    expected: {
+      sources: [`${infraID}-master`, `${infraID}-worker`],
+      destination: new RegExp(`^${infraID}-konnectivity$`),
+      clusterTag: { [`kubernetes-io-cluster-${infraID}`]: "owned" },
+    },
+    options: {
+      plain: {},
+      "own keys": {
+        payloadKmsKey: "projects/p-123456/locations/europe-west1/keyRings/r/cryptoKeys/k",
+        rootVolumeKmsKey: "projects/p-123456/locations/europe-west1/keyRings/r/cryptoKeys/k",
+      },
+      "ssh and journal": { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "198.51.100.0/24" },
+      public: { publicIp: true },
+      "given account": { serviceAccount: "mine@sample-project.iam.gserviceaccount.com" },
+      "own group": { instanceGroup: undefined, ownInstanceGroup: true },
+      "shared VPC": { networkProject: "host-project" },
+    },
+  },
+} satisfies Record<string, PlatformCases>;
+
+interface PlatformCases {
+  /** For its example as it is. */
+  readonly expected: Omit<Expected, "tags">;
+  readonly options: Readonly<Record<string, object>>;
+}
+
+const tags = { team: "platform" };
+const shared: Record<string, object> = {
+  defaults: {},
+  "a fixed address": { tunnel: { address: "10.0.1.5" } },
+  "http-connect over tcp, tokens": {
+    tunnel: { protocol: "http-connect", transport: "tcp", authentication: "service-account-token" },
+  },
+  "no tunnel": { tunnel: "off" },
+  "external firewall": { firewall: "external" },
+  "replaceable machine": { replaceMachine: true },
+};
+
+const projects: Project[] = [];
+afterAll(() => {
+  for (const project of projects) project.remove();
+});
+
+function projectWith(platform: string, options: object, rest: object): Project {
+  const { files } = exampleOf(platform);
+  const project = new Project(changedExample(platform, options, { tags, ...rest }), {
+    files: { ...files, "ocp/bootstrap.ign": bootstrapIgn },
+  });
+  projects.push(project);
+  return project;
+}
+
+const cases = Object.entries(platforms as Record<string, PlatformCases>).flatMap(([platform, { options, expected }]) =>
+  Object.entries(options).flatMap(([optionsName, option]) =>
+    Object.entries(shared).map(([restName, rest]) => ({
+      platform,
+      name: `${optionsName}, ${restName}`,
+      option,
+      rest,
+      expected,
+    })),
+  ),
+);
+
+it.each(cases)("$platform holds every invariant: $name", ({ platform, option, rest, expected: full }) => {
+  const project = projectWith(platform, option, rest);
+  const stacks = project.synth();
+  const open = !("firewall" in rest) && (rest as { tunnel?: unknown }).tunnel !== "off";
+  const expected: Expected = { ...full, sources: open ? full.sources : [], tags };
+  expect(Object.keys(stacks)).toEqual([`${platform}-bootstrap`]);
+  for (const stack of Object.values(stacks))
+    for (const [invariant, violations] of Object.entries(invariants))
+      expect(violations(stack, expected), invariant).toEqual([]);
+  expect(leaksOf(project.outdir, secret), "secrets").toEqual([]);
+  expect(absolutePathsIn(project.outdir), "absolute paths").toEqual([]);
+});
+
+describe("every invariant can fail", () => {
+  const [platform, { expected: full }] = ["aws", platforms.aws] as const;
+  const expected: Expected = { ...full, tags };
+  const synthesized = projectWith(platform, {}, {}).synth()["aws-bootstrap"];
+  /** A copy of the stack with one thing changed. */
+  const broken = (change: (stack: StackJson) => void) => {
+    const copy = structuredClone(synthesized ?? expect.fail("no stack"));
+    change(copy);
+    return copy;
+  };
+  const firstOf = (stack: StackJson, type: string) =>
+    resourcesOf(stack).find((resource) => resource.type === type)?.attributes ?? {};
+  const rule = (stack: StackJson) => firstOf(stack, "aws_vpc_security_group_ingress_rule");
+
+  it.each<[keyof typeof invariants, (stack: StackJson) => void]>([
+    [
+      "8091 is open to each source once",
+      (stack) => (rule(stack).referenced_security_group_id = "sg-00000000000000000"),
+    ],
+    ["8091 is open to each source once", (stack) => delete stack.resource.aws_vpc_security_group_ingress_rule],
+    ["a rule for 8091 has one source", (stack) => (rule(stack).cidr_ipv4 = "10.0.0.0/8")],
+    ["8091 is never open to anywhere", (stack) => (rule(stack).cidr_ipv4 = "0.0.0.0/0")],
+    ["8091 is never open to anywhere", (stack) => (rule(stack).cidr_ipv6 = "::/0")],
+    ["8091 is never open to anywhere", (stack) => delete rule(stack).referenced_security_group_id],
+    [
+      "every rule opens one port of the bootstrap machine alone",
+      (stack) => (rule(stack).security_group_id = "sg-0123456789abcdef0"),
+    ],
+    ["every rule opens one port of the bootstrap machine alone", (stack) => (rule(stack).to_port = 9000)],
+    ["everything carries the cluster's tag and the user's", (stack) => delete firstOf(stack, "aws_s3_bucket").tags],
+    [
+      "everything carries the cluster's tag and the user's",
+      (stack) => (firstOf(stack, "aws_instance").tags = expected.clusterTag),
+    ],
+    ["everything carries the cluster's tag and the user's", (stack) => (stack.resource.aws_vpc = { x: {} })],
+    ["every reference leads to something", (stack) => delete stack.resource.aws_security_group],
+    ["every reference leads to something", (stack) => delete stack.resource.aws_s3_object],
+    ["every reference leads to something", (stack) => delete stack.data],
+    ["every reference leads to something", (stack) => delete stack.resource.terraform_data],
+    ["destroying removes it", (stack) => (firstOf(stack, "aws_instance").lifecycle = { prevent_destroy: true })],
+    ["destroying removes it", (stack) => (firstOf(stack, "aws_s3_bucket").force_destroy = false)],
+    ["the payload comes by its path", (stack) => (firstOf(stack, "aws_s3_object").content = "x")],
+    ["the payload comes by its path", (stack) => (firstOf(stack, "aws_s3_object").source = "../payload.ign")],
+    ["providers have a range of versions, and the state a place", (stack) => delete stack.terraform.backend],
+    [
+      "providers have a range of versions, and the state a place",
+      (stack) => (stack.terraform.required_providers = { aws: { version: "6.25.0" } }),
+    ],
+  ])("%s", (name, change) => {
+    expect(
+      invariants[name](
+        broken(() => undefined),
+        expected,
+      ),
+    ).toEqual([]);
+    expect(invariants[name](broken(change), expected)).not.toEqual([]);
+  });
+
+  it("no secret and no absolute path in the output", () => {
+    const project = projectWith(platform, {}, {});
+    project.synth();
+    const file = "cdktf.out/stacks/aws-bootstrap/cdk.tf.json";
+    const text = readFileSync(join(project.folder, file), "utf8");
+    for (const encoded of [
+      secret,
+      Buffer.from(secret).toString("base64"),
+      Buffer.from(`x${secret}y`).toString("base64"),
+      Buffer.from(`xx${secret}yy`).toString("base64"),
+      bootstrapIgn,
+    ]) {
+      project.write(file, `${text}${encoded}`);
+      expect(leaksOf(project.outdir, secret)).toEqual(["stacks/aws-bootstrap/cdk.tf.json"]);
+    }
+    project.write(file, `${text}${project.outdir}/x`);
+    expect(absolutePathsIn(project.outdir)).toEqual(["stacks/aws-bootstrap/cdk.tf.json"]);
+  });
+
+  it("the payload is for its owner only", () => {
+    const project = projectWith(platform, {}, {});
+    project.synth();
+    expect(leaksOf(project.outdir, secret)).toEqual([]);
+    project.readable("cdktf.out/stacks/aws-bootstrap/payload.ign");
+    expect(leaksOf(project.outdir, secret)).toEqual(["stacks/aws-bootstrap/payload.ign has mode 644"]);
+  });
+});
+
+describe("all platforms together", () => {
+  const merged = Object.assign(
+    {},
+    ...Object.keys(platforms).map((platform) => changedExample(platform, {}, { tags })),
+  ) as object;
+  const files = { ...exampleOf("aws").files, "ocp/bootstrap.ign": bootstrapIgn };
+  const together = () => {
+    const project = new Project(merged, { files });
+    projects.push(project);
+    project.synth();
+    return project;
+  };
+
+  it("give the same bytes from two folders", () => {
+    const [one, other] = [together(), together()];
+    const names = filesIn(one.outdir);
+    expect(filesIn(other.outdir)).toEqual(names);
+    for (const name of names)
+      expect(readFileSync(join(other.outdir, name), "utf8"), name).toBe(readFileSync(join(one.outdir, name), "utf8"));
+  });
+
+  it("are the stacks that each has alone", () => {
+    const project = together();
+    for (const platform of Object.keys(platforms)) {
+      const alone = projectWith(platform, {}, {});
+      alone.synth();
+      const file = `stacks/${platform}-bootstrap/cdk.tf.json`;
+      expect(readFileSync(join(project.outdir, file), "utf8")).toBe(readFileSync(join(alone.outdir, file), "utf8"));
+    }
+  });
+});

@@ -1,0 +1,25 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export const program = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
+
+export interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the real program in a process of its own. */
+export function run(...args: readonly string[]): Promise<Run> {
+  return runWith(process.env, ...args);
+}
+
+export function runWith(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Run> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...args], { encoding: "utf8", env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+export const linesOf = (text: string) => text.split("\n").filter((line) => line !== "");

@@ -1,0 +1,173 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { type Inputs, readInputs } from "../../constructs/config/inputs.ts";
+import { synthesize } from "../../stacks/app.ts";
+import { sampleMetadata, sampleText, type Shape } from "./sample.ts";
+
+/** One resource or data source of a stack, as Terraform gets it. */
+export type Block = Record<string, unknown>;
+
+/** A synthesized stack: the parts of cdk.tf.json that tests look at. */
+export interface StackJson {
+  resource: Record<string, Record<string, Block>>;
+  data?: Record<string, Record<string, Block>>;
+  readonly provider: Record<string, Block[]>;
+  readonly terraform: Block;
+  readonly output: Record<string, { value: unknown; description: string; sensitive?: boolean }>;
+  readonly check: Record<string, Block>;
+  readonly locals?: Block;
+}
+
+export interface ProjectProps {
+  /** Folder for everything. @default - a new one below the system's temporary folder */
+  readonly folder?: string;
+  /** @default 4.18; none: there is no bootstrap.ign */
+  readonly shape?: Shape | "none";
+  /** @default - the sample's, with what the platforms' installers write; null: there is no metadata.json */
+  readonly metadata?: object | null;
+  /** More files, by name. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+export const clusterID = "3e9f8b1c-5a0d-4c1e-9c55-7f1f0a3c8091";
+export const metadata = {
+  ...sampleMetadata,
+  clusterID,
+  aws: { region: "eu-central-1" },
+  azure: { region: "westeurope", resourceGroupName: `${sampleMetadata.infraID}-rg`, cloudName: "AzurePublicCloud" },
+  gcp: { region: "europe-west1", projectID: "sample-project" },
+};
+
+/** A user's folder: config file, install folder, output; what `cdktf synth` sees and makes. */
+export class Project {
+  readonly folder: string;
+  readonly configFile: string;
+  readonly outdir: string;
+
+  constructor(config: object | string, props: ProjectProps = {}) {
+    this.folder = props.folder ?? mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-project-"));
+    this.configFile = join(this.folder, "konnectivity.yaml");
+    this.outdir = join(this.folder, "cdktf.out");
+    mkdirSync(join(this.folder, "ocp"), { recursive: true });
+    const { shape = "4.18" } = props;
+    if (shape !== "none") this.write("ocp/bootstrap.ign", sampleText(shape));
+    if (props.metadata !== null) this.write("ocp/metadata.json", JSON.stringify(props.metadata ?? metadata));
+    for (const [name, text] of Object.entries(props.files ?? {})) this.write(name, text);
+    this.write("konnectivity.yaml", typeof config === "string" ? config : stringify({ installDir: "ocp", ...config }));
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.folder, name), text);
+    chmodSync(join(this.folder, name), 0o600);
+  }
+
+  /** Lets everybody read a file. */
+  readable(name: string): void {
+    chmodSync(join(this.folder, name), 0o644);
+  }
+
+  inputs(now = new Date("2026-11-16T12:00:00Z")): Inputs {
+    return readInputs(this.configFile, now, this.folder);
+  }
+
+  /** Runs what main.ts runs; the stacks by name. */
+  synth(): Record<string, StackJson> {
+    synthesize(this.inputs(), this.outdir);
+    return Object.fromEntries(
+      readdirSync(join(this.outdir, "stacks")).map((name) => [
+        name,
+        JSON.parse(readFileSync(join(this.outdir, "stacks", name, "cdk.tf.json"), "utf8")) as StackJson,
+      ]),
+    );
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Synthesizes a config in a folder that is gone afterwards. */
+export function synthOf(config: object, props?: ProjectProps): Record<string, StackJson> {
+  const project = new Project(config, props);
+  try {
+    return project.synth();
+  } finally {
+    project.remove();
+  }
+}
+
+/** The sentences that this config gets. Empty if it is right. */
+export function mistakesOf(config: object | string, props?: ProjectProps): string[] {
+  const project = new Project(config, props);
+  try {
+    project.inputs();
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "InputError") throw error;
+    return error.message.split("\n");
+  } finally {
+    project.remove();
+  }
+}
+
+/** Every resource of one type. */
+export function resources(stack: StackJson | undefined, type: string): Block[] {
+  return Object.values(stack?.resource[type] ?? {});
+}
+
+/** The resource of a type of which there is exactly one. */
+export function only(stack: StackJson | undefined, type: string): Block {
+  const found = resources(stack, type);
+  if (found.length !== 1) throw new Error(`${found.length} × ${type} where one is expected`);
+  return found[0] ?? {};
+}
+
+/** What `openshift-install coreos print-stream-json` prints, as far as anything here reads it. */
+export const sampleStream = JSON.stringify({
+  stream: "rhel-9.6",
+  architectures: {
+    x86_64: {
+      images: {
+        aws: { regions: { "eu-central-1": { release: "9.6", image: "ami-00000000000000864" } } },
+        gcp: { release: "9.6", project: "rhcos-cloud", name: "rhcos-9-6-gcp-x86-64" },
+      },
+    },
+    aarch64: {
+      images: {
+        aws: { regions: { "eu-central-1": { release: "9.6", image: "ami-00000000000000a64" } } },
+        gcp: { release: "9.6", project: "rhcos-cloud", name: "rhcos-9-6-gcp-aarch64" },
+      },
+    },
+  },
+});
+
+/** The complete example of a platform's page, with every file that it names. */
+export function exampleOf(platform: string): { config: Record<string, unknown>; files: Record<string, string> } {
+  const text = readFileSync(new URL(`../../docs/examples/${platform}.yaml`, import.meta.url), "utf8");
+  return { config: parse(text) as Record<string, unknown>, files: { "coreos-stream.json": sampleStream } };
+}
+
+/** A platform's example, changed: options of the platform, and others. Undefined takes one away. */
+export function changedExample(platform: string, options: object = {}, rest: object = {}): object {
+  const { config } = exampleOf(platform);
+  const changed = { ...config, ...rest, [platform]: { ...(config[platform] as object), ...options } };
+  return JSON.parse(JSON.stringify(changed)) as object;
+}
+
+/** The bootstrap stack of a platform's example, changed. */
+export function exampleStack(platform: string, options?: object, rest?: object, props?: ProjectProps): StackJson {
+  const { files } = exampleOf(platform);
+  const stack = synthOf(changedExample(platform, options, rest), { files, ...props })[`${platform}-bootstrap`];
+  if (stack === undefined) throw new Error(`no stack for ${platform}`);
+  return stack;
+}
+
+/** What happens to a machine when its payload changes: of the resource that would replace it. */
+export function replacementOf(stack: StackJson): unknown {
+  const found = Object.entries(stack.resource.terraform_data ?? {}).find(([id]) =>
+    id.startsWith("payload_replacement_"),
+  );
+  return found?.[1].lifecycle;
+}

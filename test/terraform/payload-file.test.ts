@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App, DataResource, TerraformStack } from "cdktf";
+import { afterAll, describe, expect, it } from "vitest";
+import type { PayloadInput } from "../../constructs/config/inputs.ts";
+import { PayloadFile } from "../../constructs/payload-file.ts";
+import { addStateBackend, protectLocalState } from "../../constructs/state-backend.ts";
+import { addressInSubnet } from "../../constructs/subnet-condition.ts";
+import { runTerraform } from "../support/terraform.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-terraform-"));
+const stateFolder = join(folder, ".state");
+const stackFolder = join(folder, "cdktf.out/stacks/sample-bootstrap");
+const stateFile = join(stateFolder, "sample-bootstrap.tfstate");
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** In the stack's folder; terraform_data is built in, so it needs no provider and no network. */
+function terraform(...args: readonly string[]) {
+  const { code, output } = runTerraform([`-chdir=${stackFolder}`, ...args]);
+  // Its boxes break sentences into lines.
+  return { code, output: output.replace(/\n[│ ]*/g, " ").replace(/ +/g, " ") };
+}
+
+/** Describes a stack in which terraform_data plays the object and the machine. */
+function describeStack(payload: PayloadInput, { replaceMachine = false, quota = false } = {}): void {
+  const app = new App({ outdir: join(folder, "cdktf.out") });
+  const stack = new TerraformStack(app, "sample-bootstrap");
+  addStateBackend(stack, { state: { local: { folder: ".state" } }, stateFolder });
+  const file = new PayloadFile(stack, "payload", { payload, replaceMachine });
+  new DataResource(stack, "object", { input: { hash: file.sha512 }, lifecycle: { precondition: file.preconditions } });
+  const machine = new DataResource(stack, "machine", {
+    input: { userData: file.pointer({ url: "s3://bucket/payload.ign" }) },
+    lifecycle: file.lifecycle(["input"]),
+  });
+  if (quota) machine.addOverride("provisioner", [{ "local-exec": { command: "echo over quota; exit 1" } }]);
+  file.watch(machine);
+  app.synth();
+  file.write();
+  protectLocalState(stateFolder, ["sample-bootstrap"]);
+}
+
+const payload = (text: string, digit: string): PayloadInput => ({ present: true, text, sha512: digit.repeat(128) });
+const absent: PayloadInput = { present: false, why: "there is no bootstrap.ign in ocp" };
+const first = payload("first", "a");
+const second = payload("second", "b");
+
+interface State {
+  readonly resources: readonly {
+    readonly name: string;
+    readonly instances: readonly { attributes: { id: string; input: { value: Record<string, string> } } }[];
+  }[];
+}
+function inState(name: string) {
+  const state = JSON.parse(readFileSync(stateFile, "utf8")) as State;
+  return state.resources.find((resource) => resource.name === name)?.instances[0]?.attributes;
+}
+
+describe("a deployed machine and its payload", () => {
+  it("one payload after the other", () => {
+    describeStack(first);
+    expect(terraform("init")).toMatchObject({ code: 0 });
+    expect(terraform("apply", "-auto-approve")).toMatchObject({
+      code: 0,
+      output: expect.not.stringContaining("Warning") as string,
+    });
+    const machine = inState("machine");
+    expect(machine?.input.value.userData).toContain("a".repeat(128));
+    expect(statSync(stateFile).mode & 0o777, "the state is for its owner only").toBe(0o600);
+    expect(statSync(`${stateFile}.backup`).mode & 0o777, "and so is the one before").toBe(0o600);
+    expect(statSync(join(stackFolder, "payload.ign")).mode & 0o777).toBe(0o600);
+    expect(terraform("plan", "-detailed-exitcode").code, "nothing changed: nothing to do").toBe(0);
+
+    describeStack(second);
+    const planned = terraform("plan", "-detailed-exitcode");
+    expect(planned.code).toBe(2);
+    expect(planned.output).toContain("The machine keeps the payload that it booted with");
+    expect(planned.output).toContain("0 to add, 1 to change, 0 to destroy");
+    expect(terraform("apply", "-auto-approve")).toMatchObject({ code: 0 });
+    expect(inState("object")?.input.value.hash).toBe("b".repeat(128));
+    expect(inState("machine")).toEqual(machine);
+    expect(terraform("plan", "-detailed-exitcode"), "it goes on saying so").toMatchObject({
+      code: 0,
+      output: expect.stringContaining("The machine keeps the payload that it booted with") as string,
+    });
+
+    describeStack(second, { replaceMachine: true });
+    expect(terraform("apply", "-auto-approve")).toMatchObject({ code: 0 });
+    expect(inState("machine")?.id).not.toBe(machine?.id);
+    expect(inState("machine")?.input.value.userData).toContain("b".repeat(128));
+    describeStack(second);
+    expect(terraform("plan", "-detailed-exitcode")).toMatchObject({
+      code: 0,
+      output: expect.not.stringContaining("keeps the payload") as string,
+    });
+  }, 120_000);
+
+  it("without a payload nothing can be deployed, and everything can be destroyed", () => {
+    describeStack(absent);
+    const machine = inState("machine");
+    const applied = terraform("apply", "-auto-approve");
+    expect(applied.code).toBe(1);
+    expect(applied.output).toContain(
+      'Nothing can be deployed: there is no bootstrap.ign in ocp. Give the folder in which "openshift-install create ignition-configs" ran as installDir.',
+    );
+    expect(inState("machine")).toEqual(machine);
+    const destroyed = terraform("destroy", "-auto-approve");
+    expect(destroyed).toMatchObject({ code: 0 });
+    expect(destroyed.output).toContain("4 destroyed");
+    expect(statSync(stateFile).mode & 0o777).toBe(0o600);
+  }, 120_000);
+
+  it("a machine that could not be made with one payload has the next one", () => {
+    describeStack(first, { quota: true });
+    expect(terraform("apply", "-auto-approve").output).toContain("over quota");
+    describeStack(second);
+    expect(terraform("apply", "-auto-approve")).toMatchObject({
+      code: 0,
+      output: expect.not.stringContaining("keeps the payload") as string,
+    });
+    expect(inState("machine")?.input.value.userData).toContain("b".repeat(128));
+    expect(terraform("plan", "-detailed-exitcode")).toMatchObject({
+      code: 0,
+      output: expect.not.stringContaining("keeps the payload") as string,
+    });
+  }, 120_000);
+
+  it.each([
+    ["10.0.1.5", "10.0.1.0/24", true],
+    ["10.0.1.5", "10.0.0.0/23", true],
+    ["10.0.1.5", "10.0.2.0/24", false],
+    ["10.0.1.5", "10.0.1.128/25", false],
+    ["fd00::5", "fd00::/64", true],
+    ["fd00:1::5", "fd00::/64", false],
+  ])("Terraform sees whether %s lies in %s", (address, cidr, inside) => {
+    const { condition } = addressInSubnet(address, `"${cidr}"`, "subnet");
+    const { output } = runTerraform(["console"], { cwd: folder, input: condition.replace(/^\$\{(.*)\}$/, "$1") });
+    expect(output.trim()).toBe(String(inside));
+  });
+});
