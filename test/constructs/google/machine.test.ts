@@ -3,14 +3,7 @@ import { describe, expect, it } from "vitest";
 import { makePayload } from "../../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../../constructs/konnectivity/options.ts";
 import { sampleText } from "../../support/sample.ts";
-import {
-  type Block,
-  exampleStack,
-  metadata,
-  only,
-  type ProjectProps,
-  replacementOf,
-} from "../../support/stacks.ts";
+import { type Block, exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../support/stacks.ts";
 
 const { infraID } = metadata;
 const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
