@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { description, version } from "../constructs/package.ts";
 import { InputError } from "../constructs/problems.ts";
 import { configCommand } from "./config.ts";
+import { labCommand } from "./lab.ts";
 import { consoleOutput } from "./output.ts";
 import { payloadCommand } from "./payload.ts";
 
@@ -12,7 +13,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     .description(description)
     .version(version)
     .addCommand(payloadCommand(output))
-    .addCommand(configCommand(output));
+    .addCommand(configCommand(output))
+    .addCommand(labCommand(output));
   // Not inherited by commands that are added.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
     command.exitOverride().showHelpAfterError("(--help shows how)");

@@ -9,6 +9,8 @@ import { addressOf } from "./terraform-address.ts";
 import { type PointerProps, pointerTo } from "./payload/pointer.ts";
 import { writeDocument } from "./payload/write.ts";
 
+export const payloadFileName = "payload.ign";
+
 export interface PayloadFileProps {
   readonly payload: PayloadInput;
   /** Whether a changed payload replaces a running machine. */
@@ -21,7 +23,7 @@ export interface PayloadFileProps {
  */
 export class PayloadFile extends Construct {
   /** From the stack's folder, which is Terraform's working directory; and the object's name in its store. */
-  readonly name = "payload.ign";
+  readonly name = payloadFileName;
   readonly contentType = "application/vnd.coreos.ignition+json";
   readonly sha512: string;
   readonly md5: string;

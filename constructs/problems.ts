@@ -81,6 +81,11 @@ const sentences = {
     `${p.file} is neither a pointer nor a payload with a tunnel of this project (with \`tunnel: off\` a payload is bootstrap.ign itself): give what "payload build" wrote.`,
   "payload-damaged": (p: { file: string; detail: string }) =>
     `${p.file} was changed after it was built: ${p.detail}; build it again.`,
+
+  // The lab
+  "root-needed": () => "The lab makes namespaces, mounts and control groups of its own: run this as root.",
+  "lab-not-running": (p: { name: string }) =>
+    `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy 'local-*'\`.`,
 } satisfies Record<string, (parameters: never) => string>;
 
 type Sentences = typeof sentences;

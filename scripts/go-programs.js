@@ -1,34 +1,177 @@
-// Plain JavaScript without dependencies: scripts/setup.js builds with it, and the tests find with it what was built.
+// Plain JavaScript without dependencies: scripts/setup.js builds with it, and the lab and the tests find with it what was
+// built.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The Go programs that the tests run; each is a folder of test/ with everything that it is made of in these files. */
-const programs = /** @type {const} */ ({
-  "kubernetes-schema": "Kubernetes schema checker (once, about two minutes)",
-});
-const sources = ["main.go", "go.mod", "go.sum"];
+const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Builds a Go program of the tests, unless this very source is built already, and says where it is. Throws one sentence
- * if that fails. Not in a test: it takes longer than a test may.
- * @param {keyof typeof programs} name
- * @returns {string} the program's path
+ * A folder with a go.mod, and what is built there.
+ * @typedef {object} GoProgram
+ * @property {string} folder From the project's root.
+ * @property {string} title What the user reads while it is built.
+ * @property {string} firstTime How long that takes on two cores when nothing is downloaded or compiled yet.
+ * @property {Readonly<Record<string, string>>} binaries The package that each binary is built from.
+ * @property {string} ldflags For the linker.
+ */
+
+/** No symbol table and no debug information: a third smaller. */
+const small = "-s -w";
+
+/**
+ * @param {string} version
+ * @param {string} firstTime
+ */
+const proxy = (version, firstTime) => ({
+  folder: `lab/components/proxy-${version}`,
+  title: `proxy-server and proxy-agent ${version}`,
+  firstTime,
+  binaries: {
+    "proxy-server": "sigs.k8s.io/apiserver-network-proxy/cmd/server",
+    "proxy-agent": "sigs.k8s.io/apiserver-network-proxy/cmd/agent",
+  },
+  ldflags: small,
+});
+
+/**
+ * Everything that set-up builds. The modules' versions are those of the folder's go.mod, their content that of its go.sum.
+ * @satisfies {Record<string, GoProgram>}
+ */
+const programs = {
+  "kubernetes-schema": {
+    folder: "test/kubernetes-schema",
+    title: "the Kubernetes schema checker",
+    firstTime: "about two minutes",
+    binaries: { "kubernetes-schema": "." },
+    ldflags: "",
+  },
+  webhook: {
+    folder: "lab/webhook",
+    title: "the lab's webhook",
+    firstTime: "half a minute",
+    binaries: { webhook: "." },
+    ldflags: small,
+  },
+  kubernetes: {
+    folder: "lab/components/kubernetes",
+    title: "kube-apiserver 1.36.0 and etcd 3.6.8",
+    firstTime: "about six minutes",
+    binaries: {
+      "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+      etcd: "go.etcd.io/etcd/server/v3",
+    },
+    // Without a version kube-apiserver says that it is v0.0.0-master+$Format, and clients choke on that.
+    ldflags: [
+      small,
+      "-X k8s.io/component-base/version.gitVersion=v1.36.0",
+      "-X k8s.io/component-base/version.gitMajor=1",
+      "-X k8s.io/component-base/version.gitMinor=36",
+    ].join(" "),
+  },
+  "proxy-0.36.0": proxy("0.36.0", "about two minutes"),
+  "proxy-0.31.4": proxy("0.31.4", "about three minutes"),
+  "proxy-0.29.0": proxy("0.29.0", "about a minute"),
+  "proxy-0.1.2": proxy("0.1.2", "about a minute"),
+  "proxy-0.0.37": proxy("0.0.37", "about a minute"),
+};
+
+/** @typedef {keyof typeof programs} GoProgramName */
+
+/** The proxy that the lab runs unless it is asked for another. */
+export const currentProxy = "proxy-0.36.0";
+
+/** Proxies of older releases: what they say to a flag is the truth about it. */
+export const oldProxies = /** @type {const} */ (["proxy-0.31.4", "proxy-0.29.0", "proxy-0.1.2", "proxy-0.0.37"]);
+
+/** @typedef {(typeof oldProxies)[number]} OldProxyName */
+
+/** What a user may have already, and names by KONNECTIVITY_COMPONENTS. */
+const components = new Set(["kubernetes", currentProxy]);
+
+/**
+ * Builds a Go program, unless this very source is built already, and says where its binaries are. Throws one sentence if
+ * that fails. Not in a test, unless setup has built it: it takes longer than a test may.
+ * @template {GoProgramName} Name
+ * @param {Name} name
+ * @returns {{ readonly [Binary in keyof (typeof programs)[Name]["binaries"]]: string }} each binary's path
  */
 export function ensureGoProgram(name) {
-  const folder = fileURLToPath(new URL(`../test/${name}`, import.meta.url));
-  const program = join(cacheFolder(), `${name}-${digestOf(folder)}`, name);
-  if (existsSync(program)) return program;
-  console.error(`Building the ${programs[name]} …`);
-  mkdirSync(join(program, ".."), { recursive: true });
-  // Renamed when it is whole, so that a build that was cut off, or another one at the same time, leaves no half program.
-  const unfinished = `${program}.${process.pid}`;
+  /** @type {GoProgram} */
+  const program = programs[name];
+  const binaries = Object.keys(program.binaries);
+  // An empty variable counts as none, here and below (XDG base directory specification).
+  const named = components.has(name) ? process.env.KONNECTIVITY_COMPONENTS || undefined : undefined;
+  const folder =
+    named === undefined
+      ? cached(`${name}-${digestOf(program)}`, (unfinished) => {
+          build(program, unfinished);
+        })
+      : resolve(named);
+  if (named !== undefined) for (const binary of binaries) mustBeExecutable(folder, binary);
+  const paths = Object.fromEntries(binaries.map((binary) => [binary, join(folder, binary)]));
+  return /** @type {{ [Binary in keyof (typeof programs)[Name]["binaries"]]: string }} */ (paths);
+}
+
+/**
+ * A folder of the cache, made the first time that it is asked for. It is there whole or not at all: `make` fills another
+ * one that is renamed at the end. So two can make it at once, and one that is cut off leaves nothing that is taken for it.
+ * @param {string} name ends with a digest of what it is made of
+ * @param {(unfinished: string) => void} make
+ * @returns {string} the folder's path
+ */
+export function cached(name, make) {
+  const finished = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "konnectivity-bootstrap", name);
+  if (existsSync(finished)) return finished;
+  mkdirSync(dirname(finished), { recursive: true });
+  removeRemains(dirname(finished));
+  const unfinished = mkdtempSync(`${finished}.${process.pid}.`);
   try {
-    const go = spawnSync("go", ["build", "-o", unfinished, "."], {
-      cwd: folder,
+    make(unfinished);
+    renameSync(unfinished, finished);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    // Another one that made it at the same time was first.
+    if (!existsSync(finished)) throw error;
+  }
+  return finished;
+}
+
+/**
+ * Removes what processes left unfinished that are no more: Ctrl-C ends them without a word.
+ * @param {string} folder
+ */
+function removeRemains(folder) {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /\.(\d+)\.\w{6}$/.exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {GoProgram} program
+ * @param {string} into
+ */
+function build({ folder, title, firstTime, binaries, ldflags }, into) {
+  console.error(`Building ${title} (${firstTime} the first time) …`);
+  const start = Date.now();
+  for (const [binary, source] of Object.entries(binaries)) {
+    const go = spawnSync("go", ["build", "-ldflags", ldflags, "-o", join(into, binary), source], {
+      cwd: join(root, folder),
       env: {
         ...process.env,
         GOTOOLCHAIN: "local",
@@ -40,29 +183,41 @@ export function ensureGoProgram(name) {
       encoding: "utf8",
     });
     if (go.error !== undefined)
-      throw new Error(`go cannot be started (${go.error.message}): install Go 1.26 or newer.`);
+      throw new Error(`go cannot be started (${go.error.message}): install Go 1.26.2 or newer.`);
     if (go.status !== 0) {
       const reason = go.stderr.trim().split("\n").at(-1) || `signal ${go.signal}`;
-      throw new Error(`"go build" of ${name} failed (${reason.trim()}): run it in ${folder} and see.`);
+      throw new Error(
+        `Building ${binary} failed (${reason.trim()}): run "go build -o /dev/null ${source}" in ${join(root, folder)} and see.`,
+      );
     }
-    renameSync(unfinished, program);
-  } finally {
-    rmSync(unfinished, { force: true });
   }
-  return program;
-}
-
-function cacheFolder() {
-  // An empty variable counts as none (XDG base directory specification).
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "konnectivity-bootstrap");
+  console.error(`Built ${title} in ${Math.round((Date.now() - start) / 1000)} s.`);
 }
 
 /**
- * The program's name in the cache follows its source: another source is another program.
  * @param {string} folder
+ * @param {string} binary
  */
-function digestOf(folder) {
-  const hash = createHash("sha256");
-  for (const source of sources) hash.update(readFileSync(join(folder, source)));
+function mustBeExecutable(folder, binary) {
+  const path = join(folder, binary);
+  const is = `KONNECTIVITY_COMPONENTS names ${folder}, but`;
+  if (!existsSync(path)) throw new Error(`${is} there is no ${binary} in it: put it there, or unset the variable.`);
+  try {
+    accessSync(path, constants.X_OK);
+    if (statSync(path).isFile()) return;
+  } catch {
+    // Said below.
+  }
+  throw new Error(`${is} its ${binary} cannot be executed: make it a program, or unset the variable.`);
+}
+
+/**
+ * A program's name in the cache follows what it is made of: another source is another program.
+ * @param {GoProgram} program
+ */
+function digestOf({ folder, binaries, ldflags }) {
+  const hash = createHash("sha256").update(JSON.stringify({ binaries, ldflags }));
+  const sources = readdirSync(join(root, folder)).filter((name) => /\.go$|^go\.(mod|sum)$/.test(name));
+  for (const source of sources.sort()) hash.update(`${source}\0`).update(readFileSync(join(root, folder, source)));
   return hash.digest("hex").slice(0, 16);
 }

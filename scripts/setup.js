@@ -1,20 +1,34 @@
-// Gets this machine ready for `npm run demo`, and with --for-tests for `npm test` and `npm run bench`.
+// Gets this machine ready: npm packages; with --for-lab also what `npm run demo` runs for real, with --for-tests what
+// `npm test` and `npm run bench` do.
 import { spawnSync } from "node:child_process";
 import { ensureDependencies } from "./dependencies.js";
-import { ensureGoProgram } from "./go-programs.js";
+import { ensureGoProgram, oldProxies } from "./go-programs.js";
 
 const forTests = process.argv.includes("--for-tests");
+const forLab = forTests || process.argv.includes("--for-lab");
 
-/** What the tests run for real, and the Debian package that has it. */
-const programs = {
+/** What the lab runs for real, and the Debian package that has it. */
+const labPrograms = {
   "ignition-validate": "ignition",
-  shellcheck: "shellcheck",
+  podman: "podman",
+  runc: "runc",
+  catatonit: "catatonit",
+  "/usr/lib/cni/bridge": "containernetworking-plugins",
+  iptables: "iptables",
   openssl: "openssl",
+  curl: "curl",
   jq: "jq",
   ip: "iproute2",
   unshare: "util-linux",
+  setpriv: "util-linux",
+  pgrep: "procps",
   mount: "mount",
   useradd: "passwd",
+};
+
+/** And the tests beside that. */
+const testPrograms = {
+  shellcheck: "shellcheck",
   patch: "patch",
   faketime: "faketime",
   time: "time",
@@ -33,41 +47,54 @@ function stop(sentence) {
  * Runs a step; if it throws, that sentence is all that the user sees.
  * @param {() => unknown} step
  */
-function orStop(step) {
+async function orStop(step) {
   try {
-    step();
+    await step();
   } catch (error) {
     stop(error instanceof Error ? error.message : String(error));
   }
 }
 
-orStop(() => {
-  ensureDependencies({ forTests });
-});
-
-if (forTests) {
+/** @param {Record<string, string>} programs */
+function ensurePackages(programs) {
   const missing = Object.entries(programs).filter(([program]) => isMissing(program));
   const packages = [...new Set(missing.map(([, name]) => name))];
-  if (packages.length > 0) {
-    const command = `apt-get install --yes --no-install-recommends ${packages.join(" ")}`;
-    if (process.getuid?.() !== 0 || isMissing("apt-get"))
-      stop(`The tests need ${missing.map(([program]) => program).join(", ")}: run as root: ${command}`);
-    console.error(`Installing Debian packages: ${packages.join(", ")} …`);
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    for (const step of ["apt-get update", command]) {
-      const apt = spawnSync("sh", ["-c", step], { env, encoding: "utf8" });
-      if (apt.status !== 0) stop(`"${step}" failed: ${apt.stderr.trim().split("\n").at(-1) ?? ""}`);
-    }
+  if (packages.length === 0) return;
+  const command = `apt-get install --yes --no-install-recommends ${packages.join(" ")}`;
+  if (process.getuid?.() !== 0 || isMissing("apt-get"))
+    stop(`This needs ${missing.map(([program]) => program).join(", ")}: run as root: ${command}`);
+  console.error(`Installing Debian packages: ${packages.join(", ")} …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  for (const step of ["apt-get update", command]) {
+    const apt = spawnSync("sh", ["-c", step], { env, encoding: "utf8" });
+    if (apt.status !== 0) stop(`"${step}" failed: ${apt.stderr.trim().split("\n").at(-1) ?? ""}`);
   }
-  if (process.getuid?.() !== 0) stop("The tests enter namespaces of their own, as a machine's root: run them as root.");
-  if (isMissing("go"))
-    stop("The tests check rendered objects with the real Kubernetes API types: install Go 1.26 or newer.");
-  if (isMissing(process.env.TERRAFORM_BINARY_NAME ?? "terraform"))
-    stop(
-      "The tests run the real Terraform: install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.",
-    );
-  orStop(() => ensureGoProgram("kubernetes-schema"));
 }
+
+await orStop(() => {
+  // The cdktf command is among the packages for development.
+  ensureDependencies({ forTests: forLab });
+});
+
+if (forLab) {
+  if (process.getuid?.() !== 0)
+    stop("The lab makes namespaces, mounts and control groups of its own: run this as root.");
+  ensurePackages({ ...labPrograms, ...(forTests && testPrograms) });
+  if (isMissing("go") && !process.env.KONNECTIVITY_COMPONENTS)
+    stop(
+      "The lab's kube-apiserver, etcd and proxy are built from source: install Go 1.26.2 or newer, or name a folder that has them by KONNECTIVITY_COMPONENTS.",
+    );
+  if (isMissing(process.env.TERRAFORM_BINARY_NAME ?? "terraform"))
+    stop("Install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.");
+  await orStop(async () => {
+    const { ensureImages } = await import("../lab/images.js");
+    ensureImages();
+  });
+}
+
+if (forTests)
+  for (const program of /** @type {const} */ (["kubernetes-schema", ...oldProxies]))
+    await orStop(() => ensureGoProgram(program));
 
 if (Number(process.versions.node.split(".")[0]) >= 24)
   console.error(

@@ -6,10 +6,10 @@ import { PayloadFile } from "../constructs/payload-file.ts";
 import { addStateBackend } from "../constructs/state-backend.ts";
 
 export interface BootstrapStackProps {
-  readonly platform: Platform;
+  readonly platform: Platform | "local";
   readonly inputs: Inputs;
-  /** Terraform's name of the provider, whose version range is the config's. */
-  readonly provider: keyof Inputs["providerVersions"];
+  /** Terraform's name of the provider, whose version range is the config's. @default - none is needed */
+  readonly provider?: keyof Inputs["providerVersions"];
 }
 
 /** What an operator wants to know of the machine. */
@@ -34,10 +34,11 @@ export abstract class BootstrapStack extends TerraformStack {
     const { inputs, provider } = props;
     addStateBackend(this, inputs);
     this.addOverride("terraform.required_version", ">= 1.10.0");
-    this.addOverride(`terraform.required_providers.${provider}`, {
-      source: `hashicorp/${provider}`,
-      version: inputs.providerVersions[provider],
-    });
+    if (provider !== undefined)
+      this.addOverride(`terraform.required_providers.${provider}`, {
+        source: `hashicorp/${provider}`,
+        version: inputs.providerVersions[provider],
+      });
     this.payload = new PayloadFile(this, "payload", inputs);
     for (const { message } of inputs.warnings) Annotations.of(this).addWarning(message);
   }

@@ -14,8 +14,8 @@ import { anchors } from "../constructs/payload/bootkube.ts";
 import type { FileEntry } from "../constructs/payload/ignition.ts";
 import { inspect } from "../constructs/payload/inspect.ts";
 import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
-import { InputError, type Problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
-import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "./support/sample.ts";
+import { InputError, type Problem, problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
+import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 const bootkubePath = "/usr/local/bin/bootkube.sh";
@@ -204,6 +204,16 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => readStream(userFile("stream.json", '{"architectures":{"aarch64":{}}}')).googleImage("aarch64"),
   ],
   "not-a-payload": [() => inspect(sampleText("4.18"), "some.ign")],
+  "root-needed": [
+    () => {
+      throw new InputError(problem("root-needed"));
+    },
+  ],
+  "lab-not-running": [
+    () => {
+      throw new InputError(problem("lab-not-running", { name: "local" }));
+    },
+  ],
   "payload-damaged": [
     () => {
       const { text } = make(sampleText("4.18"));

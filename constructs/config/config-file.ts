@@ -8,6 +8,7 @@ import { azureSchema } from "./azure.ts";
 import { oneOf, text, textLike, yesOrNo } from "./fields.ts";
 import { googleSchema } from "./google.ts";
 import { describeIssues } from "./parse.ts";
+import { localSchema } from "./local.ts";
 import { platforms } from "./platform.ts";
 import { stateSchema } from "./state.ts";
 import { architectures } from "./stream.ts";
@@ -58,6 +59,7 @@ export const configSchema = z.strictObject(
       .describe("Which versions of the Terraform providers are taken."),
     tunnel: tunnelSchema,
     aws: awsSchema.optional().describe("Amazon Web Services: docs/aws.md."),
+    local: localSchema.optional().describe("A lab on this machine: docs/lab.md."),
     azure: azureSchema.optional().describe("Microsoft Azure: docs/azure.md."),
     google: googleSchema.optional().describe("Google Cloud: docs/google.md."),
   },

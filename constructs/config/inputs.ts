@@ -9,6 +9,7 @@ import { type AwsInputs, resolveAws } from "./aws.ts";
 import { type AzureInputs, resolveAzure } from "./azure.ts";
 import { type Config, readConfigAsFarAsPossible } from "./config-file.ts";
 import { type GoogleInputs, resolveGoogle } from "./google.ts";
+import { type LocalInputs, resolveLocal } from "./local.ts";
 import { bootstrapIgnOf, metadataOf, readInstallDir } from "./install-dir.ts";
 import type { Metadata } from "./metadata.ts";
 import { type Platform, type PlatformContext, platforms } from "./platform.ts";
@@ -17,11 +18,18 @@ import { readStream } from "./stream.ts";
 
 /** The environment variable that names the config file. */
 export const configVariable = "KONNECTIVITY_CONFIG";
+const usualFile = "konnectivity.yaml";
 
 /** The config file to use: the one that the environment names, or konnectivity.yaml. */
 export function configFileOf(environment: Readonly<Record<string, string | undefined>>): string {
   const named = environment[configVariable];
-  return named === undefined || named === "" ? "konnectivity.yaml" : named;
+  return named === undefined || named === "" ? usualFile : named;
+}
+
+/** The config file to read: undefined if none is named, and there is none by the usual name. */
+export function configFileIfThere(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+  const file = configFileOf(environment);
+  return file === usualFile && !existsSync(file) ? undefined : file;
 }
 
 /** The payload for the stacks, or that there is none: then everything can be destroyed and nothing deployed. */
@@ -52,14 +60,17 @@ export interface Inputs extends Pick<
   readonly aws?: AwsInputs;
   readonly azure?: AzureInputs;
   readonly google?: GoogleInputs;
+  readonly local?: LocalInputs;
 }
 
 /**
  * Reads the config file and what it names, or throws all that is wrong with them.
+ * @param file the config file; without one there is the local platform alone
  * @param workingDirectory where an operator will run the command lines that are shown
  */
-export function readInputs(file: string, now: Date, workingDirectory = process.cwd()): Inputs {
-  const { config, problems: inFile, wrong } = readConfigAsFarAsPossible(file);
+export function readInputs(file: string | undefined, now: Date, workingDirectory = process.cwd()): Inputs {
+  const { config: said, problems: inFile, wrong } = readConfigAsFarAsPossible(file);
+  const config: Config = file === undefined ? { ...said, local: { name: "local" } } : said;
   const problems: Problem[] = [];
   const warnings: Warning[] = [];
   /** What can be found out in spite of other mistakes is found out. */
@@ -72,7 +83,7 @@ export function readInputs(file: string, now: Date, workingDirectory = process.c
       return undefined;
     }
   };
-  const inConfigFolder = (path: string) => resolve(dirname(file), path);
+  const inConfigFolder = (path: string) => resolve(file === undefined ? workingDirectory : dirname(file), path);
   const installDir = inConfigFolder(config.installDir);
   const stateFolder = config.state.local && inConfigFolder(config.state.local.folder);
   const shownInstallDir = relative(workingDirectory, installDir) || ".";
@@ -92,7 +103,8 @@ export function readInputs(file: string, now: Date, workingDirectory = process.c
 
   const fixedAddress =
     config.tunnel !== "off" && isIpAddress(config.tunnel.address) ? config.tunnel.address : undefined;
-  const infraId = infraIdOf(config, metadata, problems);
+  const inCloud = platforms.some((platform) => config[platform] !== undefined);
+  const infraId = inCloud ? infraIdOf(config, metadata, problems) : (metadata?.infraID ?? "");
   problems.push(...addressProblems(config, fixedAddress, payload?.firewall));
   const context: PlatformContext = {
     infraId,
@@ -109,7 +121,7 @@ export function readInputs(file: string, now: Date, workingDirectory = process.c
     report: (found) => problems.push(found),
     warn: (warning) => warnings.push(warning),
   };
-  const { aws, azure, google } = config;
+  const { aws, azure, google, local } = config;
   /** A platform with wrong values may lack some that its checks rely on: then they have to wait. */
   const resolvePlatform = <T>(step: () => T): T | undefined => {
     try {
@@ -123,12 +135,13 @@ export function readInputs(file: string, now: Date, workingDirectory = process.c
     aws: aws && resolvePlatform(() => resolveAws(aws, context)),
     azure: azure && resolvePlatform(() => resolveAzure(azure, context)),
     google: google && resolvePlatform(() => resolveGoogle(google, context)),
+    local: local && attempt(() => resolveLocal(local, config.tunnel, now)),
   };
   const others = problems.filter(({ message }) => !wrong.some((path) => message.includes(path)));
   if (inFile.length + others.length > 0) throw new InputError(...inFile, ...others);
 
   const missing = `there is no bootstrap.ign in ${shownInstallDir}`;
-  if (destroyOnly)
+  if (destroyOnly && inCloud)
     warnings.push({
       code: "destroy-only",
       message: `${missing[0]?.toUpperCase() ?? ""}${missing.slice(1)}: what was deployed can be destroyed, but nothing can be deployed.`,

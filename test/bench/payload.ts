@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { makePayload } from "../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../constructs/konnectivity/options.ts";
 import { inspect } from "../../constructs/payload/inspect.ts";
-import { sampleText, tunnelShapes } from "../support/sample.ts";
+import { sampleText, tunnelShapes } from "../../lab/sample/sample.ts";
 import { goal, median, table } from "./table.ts";
 
 const sizes = [300_000, 600_000, 1_250_000, 2_500_000, 5_000_000];

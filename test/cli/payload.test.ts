@@ -20,7 +20,7 @@ import { readTunnel } from "../../constructs/konnectivity/options.ts";
 import { pointerTo } from "../../constructs/payload/pointer.ts";
 import { writeDocument } from "../../constructs/payload/write.ts";
 import { linesOf, program, type Run, run } from "../support/cli.ts";
-import { fixture, sampleMetadata, sampleText } from "../support/sample.ts";
+import { fixture, sampleMetadata, sampleText } from "../../lab/sample/sample.ts";
 
 const root = mkdtempSync(join(tmpdir(), "cli-"));
 afterAll(() => {
@@ -153,7 +153,7 @@ describe.concurrent("payload build", () => {
     const out = join(folder(), "out");
     const ran = await payload(
       ...["build", installDir(), "--out", out, "--url", "https://store.example.com/p", "--json"],
-      ...["--ca-bundle", fileURLToPath(new URL("../fixtures/long-lived.crt", import.meta.url))],
+      ...["--ca-bundle", fileURLToPath(new URL("../../lab/sample/long-lived.crt", import.meta.url))],
       ...["--https-proxy", "https://proxy.example.com", "--proxy-except", "a.example.com,b.example.com"],
       ...["--http-proxy", "http://proxy.example.com", "--timeout", "77"],
     );

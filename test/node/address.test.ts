@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { network, ScratchNode } from "../support/node.ts";
 import { samplePayload } from "../support/payload.ts";
-import type { SampleProps } from "../support/sample.ts";
+import type { SampleProps } from "../../lab/sample/sample.ts";
 
 const nodes: ScratchNode[] = [];
 afterAll(() => {

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { alone, network, ScratchNode } from "../support/node.ts";
 import { samplePayload } from "../support/payload.ts";
-import { type SampleProps, type Shape, tunnelShapes } from "../support/sample.ts";
+import { type SampleProps, type Shape, tunnelShapes } from "../../lab/sample/sample.ts";
 
 const home = "/opt/openshift/konnectivity-bootstrap";
 const staticPod = "/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml";

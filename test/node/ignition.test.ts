@@ -7,7 +7,7 @@ import { decodeContents } from "../../constructs/payload/contents.ts";
 import type { IgnitionDocument } from "../../constructs/payload/ignition.ts";
 import { ScratchNode } from "../support/node.ts";
 import { samplePayload } from "../support/payload.ts";
-import { tunnelShapes } from "../support/sample.ts";
+import { tunnelShapes } from "../../lab/sample/sample.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-ignition-"));
 afterAll(() => {

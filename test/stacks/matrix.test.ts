@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { absolutePathsIn, type Expected, filesIn, invariants, leaksOf, resourcesOf } from "../support/invariants.ts";
-import { fileEntry, sampleDocument } from "../support/sample.ts";
+import { fileEntry, sampleDocument } from "../../lab/sample/sample.ts";
 import { changedExample, exampleOf, metadata, Project, type StackJson } from "../support/stacks.ts";
 
 /** A secret of the cluster: where it shows, everything else of bootstrap.ign can show too. */

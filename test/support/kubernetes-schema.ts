@@ -16,7 +16,7 @@ export interface CheckedObject {
 
 /** Checks objects against the real API types (test/kubernetes-schema). One call takes many: starting costs most. */
 export function checkObjects(objects: readonly ObjectText[]): CheckedObject[] {
-  const checker = spawnSync(ensureGoProgram("kubernetes-schema"), {
+  const checker = spawnSync(ensureGoProgram("kubernetes-schema")["kubernetes-schema"], {
     input: JSON.stringify(objects),
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,

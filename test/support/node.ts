@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
-  copyFileSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -13,9 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { applyIgnition } from "../../lab/ignition.ts";
 
-/** Where Debian keeps the real Ignition. */
-const ignition = "/usr/lib/dracut/modules.d/30ignition/ignition";
 const enterNode = fileURLToPath(new URL("enter-node.sh", import.meta.url));
 
 /** One device in the machine network and a default route, as most machines have. */
@@ -55,52 +53,10 @@ export class ScratchNode {
     // Ignition becomes the user core to write that user's ssh keys.
     chmodSync(this.#folder, 0o711);
     this.root = join(this.#folder, "root");
-    this.log = this.#applyIgnition(payload);
+    this.log = applyIgnition(payload, this.root);
     // Stand-ins for what a bootstrap machine has and this one has not; a test writes its own over them.
     this.program("podman", '[ "$7" = "" ] || echo "registry.example.com/$7@sha256:0123"');
     this.program("oc", "exit 0");
-  }
-
-  /** What Ignition does at first boot: fetch, then files. */
-  #applyIgnition(payload: string): string {
-    const state = join(this.#folder, "state");
-    const stubs = join(this.#folder, "stubs");
-    const etc = join(this.root, "etc");
-    for (const path of [state, stubs, join(etc, "selinux"), join(this.root, "home")])
-      mkdirSync(path, { recursive: true });
-    writeFileSync(join(etc, "passwd"), "root:x:0:0:root:/root:/bin/bash\n");
-    writeFileSync(join(etc, "shadow"), "root:*:19000:0:99999:7:::\n");
-    writeFileSync(join(etc, "group"), "root:x:0:\nwheel:x:10:\n");
-    writeFileSync(join(etc, "gshadow"), "root:*::\nwheel:*::\n");
-    copyFileSync("/etc/login.defs", join(etc, "login.defs"));
-    // Relabelling cannot be switched off, and there is no policy here to relabel with.
-    writeFileSync(join(etc, "selinux/config"), "SELINUX=disabled\nSELINUXTYPE=none\n");
-    writeFileSync(join(stubs, "setfiles"), "#!/bin/sh\nexec cat >/dev/null\n", { mode: 0o755 });
-    const config = join(this.#folder, "payload.ign");
-    writeFileSync(config, payload, { mode: 0o600 });
-    let log = "";
-    for (const stage of ["fetch", "files"]) {
-      const run = spawnSync(
-        ignition,
-        [
-          "--platform=file",
-          `--root=${this.root}`,
-          `--config-cache=${join(state, "ignition.json")}`,
-          `--state-file=${join(state, "state")}`,
-          `--neednet=${join(state, "neednet")}`,
-          "--log-to-stdout",
-          `--stage=${stage}`,
-        ],
-        {
-          encoding: "utf8",
-          env: { ...process.env, IGNITION_CONFIG_FILE: config, PATH: `${stubs}:${process.env.PATH ?? ""}` },
-        },
-      );
-      log += run.stdout;
-      const reasons = run.stdout.split("\n").filter((line) => line.startsWith("CRITICAL"));
-      if (run.status !== 0) throw new Error(`Ignition's ${stage} stage failed: ${reasons.join("\n")}`);
-    }
-    return log;
   }
 
   /** Puts a program of the test's into the machine's PATH, before all others. */

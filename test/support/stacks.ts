@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { type Inputs, readInputs } from "../../constructs/config/inputs.ts";
 import { synthesize } from "../../stacks/app.ts";
-import { sampleMetadata, sampleText, type Shape } from "./sample.ts";
+import { sampleMetadata, sampleText, type Shape } from "../../lab/sample/sample.ts";
 
 /** One resource or data source of a stack, as Terraform gets it. */
 export type Block = Record<string, unknown>;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { makePayload } from "../../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../../constructs/konnectivity/options.ts";
-import { sampleText } from "../../support/sample.ts";
+import { sampleText } from "../../../lab/sample/sample.ts";
 import { exampleStack, metadata, only } from "../../support/stacks.ts";
 
 const bucketName = `${metadata.infraID}-bootstrap-${metadata.clusterID.slice(0, 8)}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleDocument } from "../../support/sample.ts";
+import { sampleDocument } from "../../../lab/sample/sample.ts";
 import { exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../support/stacks.ts";
 
 const { infraID } = metadata;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleText } from "../../support/sample.ts";
+import { sampleText } from "../../../lab/sample/sample.ts";
 import { type Block, exampleStack, metadata, only, resources } from "../../support/stacks.ts";
 
 const { infraID } = metadata;

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { type CheckedObject, checkObjects } from "../../support/kubernetes-schema.ts";
-import { fixture } from "../../support/sample.ts";
+import { fixture } from "../../../lab/sample/sample.ts";
 import {
   containerOf,
   objectFiles,

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { readTunnel } from "../../../constructs/konnectivity/options.ts";
 import { readCluster } from "../../../constructs/payload/cluster.ts";
 import { type Release, releases } from "../../../constructs/release.ts";
-import { fileEntry } from "../../support/sample.ts";
+import { fileEntry } from "../../../lab/sample/sample.ts";
 import { problemsOf } from "../../support/problems.ts";
 import { networks, pinned, readObject, render, textOf } from "../../support/tunnel.ts";
 

@@ -13,7 +13,7 @@ import { linePlaces } from "../../../constructs/payload/shell-structure.ts";
 import { readTunnel } from "../../../constructs/konnectivity/options.ts";
 import { renderTunnel } from "../../../constructs/konnectivity/tunnel.ts";
 import type { Problem } from "../../../constructs/problems.ts";
-import { bootkubeScript, type Shape, tunnelShapes } from "../../support/sample.ts";
+import { bootkubeScript, type Shape, tunnelShapes } from "../../../lab/sample/sample.ts";
 
 const tunnel = readTunnel(undefined);
 if (tunnel === "off") throw new Error("the tunnel is on by default");

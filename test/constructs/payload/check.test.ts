@@ -6,7 +6,14 @@ import { type Bootstrap, checkBootstrap } from "../../../constructs/payload/chec
 import type { FileEntry, IgnitionDocument } from "../../../constructs/payload/ignition.ts";
 import { readDocument, specVersions } from "../../../constructs/payload/ignition.ts";
 import { recordPath } from "../../../constructs/payload/record.ts";
-import { fileEntry, fixture, type Networks, sampleDocument, sampleText, type Shape } from "../../support/sample.ts";
+import {
+  fileEntry,
+  fixture,
+  type Networks,
+  sampleDocument,
+  sampleText,
+  type Shape,
+} from "../../../lab/sample/sample.ts";
 import { problemsOf } from "../../support/problems.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");

@@ -13,7 +13,14 @@ import { pointerTo } from "../../../constructs/payload/pointer.ts";
 import { type PayloadRecord, recordPath } from "../../../constructs/payload/record.ts";
 import { writeDocument } from "../../../constructs/payload/write.ts";
 import { InputError } from "../../../constructs/problems.ts";
-import { bootkubeScript, fileEntry, fixture, sampleDocument, sampleText, tunnelShapes } from "../../support/sample.ts";
+import {
+  bootkubeScript,
+  fileEntry,
+  fixture,
+  sampleDocument,
+  sampleText,
+  tunnelShapes,
+} from "../../../lab/sample/sample.ts";
 import { problemsOf } from "../../support/problems.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -85,7 +92,7 @@ describe.each(tunnelShapes)("a payload of %s", (shape, release) => {
   it("is shown with a diff that only adds", () => {
     const lines = found.diff.split("\n").slice(2);
     expect(lines.filter((line) => line.startsWith("-"))).toEqual([]);
-    expect(lines.filter((line) => line.startsWith("@@"))).toHaveLength(4);
+    expect(lines.filter((line) => line.startsWith("../../../lab/sample/sample.ts"))).toHaveLength(4);
   });
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { inspect } from "../../../constructs/payload/inspect.ts";
 import { type PointerProps, pointerTo } from "../../../constructs/payload/pointer.ts";
 import { writeDocument, writeText } from "../../../constructs/payload/write.ts";
-import { fixture } from "../../support/sample.ts";
+import { fixture } from "../../../lab/sample/sample.ts";
 import { problemsOf } from "../../support/problems.ts";
 
 const { sha512 } = writeText("a payload");

@@ -12,7 +12,14 @@ import type { IgnitionDocument } from "../../../constructs/payload/ignition.ts";
 import { type PayloadRecord, recordPath } from "../../../constructs/payload/record.ts";
 import { linePlaces } from "../../../constructs/payload/shell-structure.ts";
 import { InputError, type ProblemCode, problemCodes } from "../../../constructs/problems.ts";
-import { bootkubeScript, fileEntry, sampleDocument, sampleText, type Shape, shapes } from "../../support/sample.ts";
+import {
+  bootkubeScript,
+  fileEntry,
+  sampleDocument,
+  sampleText,
+  type Shape,
+  shapes,
+} from "../../../lab/sample/sample.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 const tunnel = readTunnel(undefined);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { linePlaces, ShellStructureError } from "../../../constructs/payload/shell-structure.ts";
-import { bootkubeScript, shapes } from "../../support/sample.ts";
+import { bootkubeScript, shapes } from "../../../lab/sample/sample.ts";
 
 /** A line and where it stands: its depth, or "text". */
 type Line = readonly [number | "text", string];

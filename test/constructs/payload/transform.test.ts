@@ -9,7 +9,7 @@ import { readTunnel, type Tunnel } from "../../../constructs/konnectivity/option
 import { decodeContents } from "../../../constructs/payload/contents.ts";
 import type { FileEntry, IgnitionDocument } from "../../../constructs/payload/ignition.ts";
 import { type PayloadRecord, recordPath } from "../../../constructs/payload/record.ts";
-import { fileEntry, sampleDocument, sampleText, shapes, tunnelShapes } from "../../support/sample.ts";
+import { fileEntry, sampleDocument, sampleText, shapes, tunnelShapes } from "../../../lab/sample/sample.ts";
 import { problemsOf } from "../../support/problems.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");

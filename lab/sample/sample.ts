@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import type { FileEntry, IgnitionDocument } from "../../constructs/payload/ignition.ts";
 import type { Release } from "../../constructs/release.ts";
+import { addresses } from "../addresses.ts";
 
 /** The shapes of bootkube.sh, old to new; each differs in the render call's end (and what comes with it). */
 export const shapes = ["4.12", "4.13", "4.14", "4.18", "4.23", "4.23-gate-on", "bootstrap-in-place"] as const;
@@ -16,7 +17,8 @@ export const tunnelShapes: readonly (readonly [Shape, Release])[] = [
   ["4.23", "4.23+"],
 ];
 
-export const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8");
+/** A file of this folder. */
+export const fixture = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
 
 const renderFlag = {
   infra: "--infra-config-file=/assets/manifests/cluster-infrastructure-02-config.yml",
@@ -61,6 +63,13 @@ export interface Networks {
   readonly cluster: readonly string[];
   readonly service: readonly string[];
 }
+
+/** Those of the lab's machines. */
+export const labNetworks: Networks = {
+  machine: [addresses.machineNetwork],
+  cluster: ["10.128.0.0/14"],
+  service: [addresses.serviceNetwork],
+};
 
 const defaultNetworks: Networks = { machine: ["10.0.0.0/16"], cluster: ["10.128.0.0/14"], service: ["172.30.0.0/16"] };
 

@@ -1,0 +1,76 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Argument, Command, InvalidArgumentError } from "commander";
+import { readUserFile } from "../constructs/config/user-file.ts";
+import { InputError, problem } from "../constructs/problems.ts";
+import { labFolder } from "../lab/folder.ts";
+import type { Output } from "./output.ts";
+
+const nameOption = ["--name <name>", "the lab's name", labName, "local"] as const;
+
+/** `lab up`, `lab down`, `lab enter`: what the local stack's deploy and destroy run, and a way to look around. */
+export function labCommand(output: Output): Command {
+  const command = new Command("lab").description("a cluster being born on this machine (root only)");
+  command
+    .command("up")
+    .description("bring a lab up; what is left of one of this name goes first")
+    .option(...nameOption)
+    .requiredOption("--payload <file>", "what Ignition lays down on its bootstrap machine")
+    .action(async (options: { name: string; payload: string }) => {
+      mustBeRoot();
+      const payload = readUserFile(options.payload, "deploy the stack local-bootstrap, which makes it");
+      const begin = Date.now();
+      const say = (line: string) => {
+        output.text(`${((Date.now() - begin) / 1000).toFixed(1).padStart(5)} s  ${line}\n`);
+      };
+      const [{ Lab, labIsUp }, { ensureImages }] = await Promise.all([
+        import("../lab/lab.ts"),
+        import("../lab/images.js"),
+      ]);
+      const folder = labFolder(options.name);
+      mkdirSync(folder, { recursive: true, mode: 0o711 });
+      const images = [ensureImages()];
+      const stop = () => void Lab.down(options.name, folder).then(() => process.exit(130));
+      process.once("SIGINT", stop);
+      process.once("SIGTERM", stop);
+      const lab = await Lab.up({ name: options.name, folder, payload, images, dieWithParent: false, say });
+      await labIsUp(lab, say);
+    });
+  command
+    .command("down")
+    .description("take a lab away, wherever it stands")
+    .option(...nameOption)
+    .action(async ({ name }: { name: string }) => {
+      mustBeRoot();
+      const { Lab } = await import("../lab/lab.ts");
+      await Lab.down(name, labFolder(name));
+      output.text(`The lab ${name} is gone.\n`);
+    });
+  command
+    .command("enter")
+    .description("a shell, or a command, on one of the lab's machines")
+    .option(...nameOption)
+    .addArgument(new Argument("<machine>").choices(["bootstrap", "node-0"]))
+    .argument("[command...]", "what to run there (default: a shell)")
+    .action(async (machine: string, words: string[], { name }: { name: string }) => {
+      mustBeRoot();
+      const { Machine } = await import("../lab/machine.ts");
+      const folder = join(labFolder(name), machine);
+      const running = Machine.ifRunning({ lab: name, name: machine, folder });
+      if (running === undefined) throw new InputError(problem("lab-not-running", { name }));
+      const [program = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);
+      process.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
+    });
+  return command;
+}
+
+function mustBeRoot(): void {
+  if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
+}
+
+function labName(text: string): string {
+  if (!/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text))
+    throw new InvalidArgumentError("Lower case letters, digits and -, at most 20.");
+  return text;
+}

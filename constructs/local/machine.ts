@@ -1,0 +1,41 @@
+import { DataResource } from "cdktf";
+import { Construct } from "constructs";
+import type { PayloadFile } from "../payload-file.ts";
+
+export interface MachineProps {
+  /** The lab's name. */
+  readonly lab: string;
+  /** The command line's program, from the stack's folder. */
+  readonly program: string;
+  readonly payload: PayloadFile;
+}
+
+/** The lab: made when this is, and gone when this is. */
+export class Machine extends Construct {
+  readonly machineId: string;
+
+  constructor(scope: Construct, id: string, props: MachineProps) {
+    super(scope, id);
+    const { lab, program, payload } = props;
+    const machine = new DataResource(this, "Default", {
+      input: { lab, program },
+      lifecycle: payload.lifecycle(["input"]),
+      provisioners: [
+        {
+          type: "local-exec",
+          interpreter: ["node", program, "lab", "up", `--name=${lab}`, "--payload"],
+          command: payload.name,
+        },
+        // A destroy-time step may refer to itself only: the state says what was made.
+        {
+          type: "local-exec",
+          when: "destroy",
+          interpreter: ["node", "${self.input.program}", "lab", "down", "--name"],
+          command: "${self.input.lab}",
+        },
+      ],
+    });
+    payload.watch(machine);
+    this.machineId = machine.id;
+  }
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# cluster-pki.sh FOLDER BOOTSTRAP NODE API_SERVICE: the keys that openshift-install would have put into bootstrap.ign, made
+# anew for each lab: CA, the kube-apiserver's, an admin's, the aggregator's, the service accounts' and the webhook's.
+# One CA for everything, where an installation has many.
+set -euo pipefail
+umask 077
+mkdir -p "$1"
+cd "$1"
+bootstrap=$2 node=$3 api_service=$4
+
+openssl req -x509 -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.crt -days 2 -subj /CN=lab-ca \
+    -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign 2>/dev/null
+
+# issue NAME SUBJECT EXTENSION...
+issue() {
+    local name=$1 subject=$2
+    shift 2
+    openssl req -new -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "${name}.key" -subj "${subject}" 2>/dev/null |
+        openssl x509 -req -CA ca.crt -CAkey ca.key -days 2 -out "${name}.crt" -extfile <(printf '%s\n' "$@") 2>/dev/null
+}
+
+issue kube-apiserver /CN=kube-apiserver extendedKeyUsage=serverAuth \
+    "subjectAltName=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:${bootstrap},IP:${node},IP:${api_service}"
+issue admin /O=system:masters/CN=lab-admin extendedKeyUsage=clientAuth
+issue aggregator /CN=system:openshift-aggregator extendedKeyUsage=clientAuth
+issue kubelet-client /O=system:masters/CN=lab-kubelet-client extendedKeyUsage=clientAuth
+issue webhook /CN=webhook extendedKeyUsage=serverAuth "subjectAltName=DNS:webhook.lab.svc,IP:${node}"
+openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out service-account.key 2>/dev/null
+openssl pkey -in service-account.key -pubout -out service-account.pub
+rm ca.key
+
+# kubeconfig NAME SERVER: the admin's, for one of the API's addresses.
+kubeconfig() {
+    cat >"$1" <<EOF
+apiVersion: v1
+kind: Config
+clusters:
+- name: lab
+  cluster:
+    server: $2
+    certificate-authority-data: $(base64 -w0 ca.crt)
+contexts:
+- name: admin
+  context:
+    cluster: lab
+    user: admin
+current-context: admin
+users:
+- name: admin
+  user:
+    client-certificate-data: $(base64 -w0 admin.crt)
+    client-key-data: $(base64 -w0 admin.key)
+EOF
+}
+kubeconfig kubeconfig-loopback https://localhost:6443
+# api-int: before and after the bootstrap it is another machine that answers.
+kubeconfig kubeconfig "https://${node}:6443"
+kubeconfig kubeconfig-bootstrap "https://${bootstrap}:6443"

@@ -1,0 +1,84 @@
+// Plain JavaScript without dependencies, as scripts/go-programs.js: set-up makes the images with it, and the lab finds them.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cached, currentProxy, ensureGoProgram } from "../scripts/go-programs.js";
+
+const script = fileURLToPath(new URL("images.sh", import.meta.url));
+
+/** @typedef {Record<string, Record<string, string>>} Images Each image's name, and by its name in /usr/bin each program's path. */
+
+/**
+ * Makes the images that every lab runs, unless these very programs are in images already: localhost/lab/kube-apiserver,
+ * etcd, apiserver-network-proxy and webhook, and podman's pause image. Builds the programs first where needed. Throws one
+ * sentence if that fails.
+ * @returns {string} the image store, for `additionalimagestores` of any number of labs
+ */
+export function ensureImages() {
+  const { "kube-apiserver": kubeApiserver, etcd } = ensureGoProgram("kubernetes");
+  return ensureStore("images", {
+    "kube-apiserver": { "kube-apiserver": kubeApiserver },
+    etcd: { etcd },
+    "apiserver-network-proxy": ensureGoProgram(currentProxy),
+    webhook: ensureGoProgram("webhook"),
+  });
+}
+
+/**
+ * Makes the image of an older proxy, to be used beside or instead of the current one:
+ * localhost/lab/apiserver-network-proxy:0.29.0 of proxy-0.29.0.
+ * @param {import("../scripts/go-programs.js").OldProxyName} name
+ * @returns {string} its image store, for `additionalimagestores`
+ */
+export function ensureOldProxyImage(name) {
+  const tag = name.replace("proxy-", "");
+  return ensureStore(`images-${name}`, { [`apiserver-network-proxy:${tag}`]: ensureGoProgram(name) });
+}
+
+/**
+ * @param {string} name
+ * @param {Images} images
+ */
+function ensureStore(name, images) {
+  // The pause image is of one version of podman.
+  const podman = run("podman", ["version", "--format", "{{.Client.Version}} {{.Client.Built}}"]);
+  return cached(`${name}-${digestOf(images, podman)}`, (store) => {
+    console.error("Making the lab's container images (once, a few seconds) …");
+    const source = join(store, "source");
+    for (const [image, programs] of Object.entries(images)) {
+      mkdirSync(join(source, image), { recursive: true });
+      // Copied, for a symbolic link would be in the image as such.
+      for (const [program, path] of Object.entries(programs)) copyFileSync(path, join(source, image, program));
+    }
+    run("unshare", ["--mount", "--propagation", "private", "bash", script, source, store]);
+    rmSync(source, { recursive: true });
+  });
+}
+
+/**
+ * @param {Images} images
+ * @param {string} podman
+ */
+function digestOf(images, podman) {
+  const hash = createHash("sha256").update(podman).update(readFileSync(script));
+  for (const [image, programs] of Object.entries(images))
+    for (const [program, path] of Object.entries(programs))
+      hash.update(`${image}\0${program}\0`).update(readFileSync(path));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ */
+function run(program, args) {
+  const { error, status, signal, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  if (error !== undefined) throw new Error(`${program} cannot be started (${error.message}): install it.`);
+  if (status !== 0) {
+    const reason = stderr.trim().split("\n").at(-1) || `signal ${signal}`;
+    throw new Error(`The lab's container images cannot be made (${reason.trim()}).`);
+  }
+  return stdout.trim();
+}

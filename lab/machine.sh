@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# machine.sh GROUP NAME FOLDER: becomes a simulated machine and stays it until it is killed; everything in it dies with it.
+# FOLDER/root holds what Ignition laid down: its etc, opt, var and usr/local lie over this machine's own, so every path
+# is where the manifests say. FOLDER/containers is where its podman keeps containers. FOLDER/ready appears when it is up.
+# GROUP is the name of its control groups: whoever removes them after a crash finds them by it.
+set -euo pipefail
+group=$1 name=$2 folder=$3
+
+# Hierarchies of control groups: their folders here, one for each kind (version 1), or one for all (version 2).
+hierarchies() {
+    awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/self/mounts
+}
+
+if [ "${4:-}" != inside ]; then
+    hierarchies | while read -r hierarchy; do
+        mkdir -p "${hierarchy}/${group}"
+        # A cpuset takes no process before it has processors and memory.
+        for setting in cpuset.cpus cpuset.mems; do
+            if [ -e "${hierarchy}/${group}/${setting}" ] && [ -e "${hierarchy}/${setting}" ]; then
+                cat "${hierarchy}/${setting}" >"${hierarchy}/${group}/${setting}"
+            fi
+        done
+    done
+    # Not in the loop: it is another process.
+    for hierarchy in $(hierarchies); do
+        echo $$ >"${hierarchy}/${group}/cgroup.procs"
+    done
+    exec unshare --mount --propagation private --pid --net --cgroup --uts --ipc --fork --kill-child --mount-proc \
+        bash "$0" "${group}" "${name}" "${folder}" inside
+fi
+
+hostname "${name}"
+ip link set lo up
+# By relative paths from here on: the folder itself may lie below one of those that are covered.
+cd "${folder}"
+for part in etc opt var usr/local; do
+    mkdir -p "root/${part}" "work/${part}"
+    mount -t overlay overlay -o "lowerdir=/${part},upperdir=root/${part},workdir=work/${part}" "/${part}"
+done
+mount -t tmpfs tmpfs /run
+mkdir -p /run/lock /var/lib/containers containers
+mount -t tmpfs tmpfs /dev/shm
+mount -c --bind containers /var/lib/containers
+# The machine's own control groups, as if there were no others.
+awk '$3 == "cgroup" || $3 == "cgroup2" { print $3, $2, $4 }' /proc/self/mounts | while read -r kind place options; do
+    controllers=$(tr , '\n' <<<"${options}" | grep -vE '^(rw|ro|nosuid|nodev|noexec|relatime|nsdelegate|memory_recursiveprot|xattr)$' | paste -sd, || :)
+    umount "${place}"
+    mount -t "${kind}" ${controllers:+-o "${controllers}"} cgroup "${place}"
+done
+touch ready
+exec catatonit -P

@@ -1,0 +1,167 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const shell = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** What a command in a machine said. */
+export interface CommandResult {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Which machine. */
+export interface MachinePlace {
+  /** Lower case letters, digits and -. */
+  readonly lab: string;
+  readonly name: string;
+  /** Everything that is the machine's: root/ is what Ignition laid down. */
+  readonly folder: string;
+}
+
+export interface MachineProps extends MachinePlace {
+  /** Whether it dies with this process. */
+  readonly dieWithParent: boolean;
+}
+
+/**
+ * A simulated machine on this one: namespaces of every kind, control groups of its own, and a root of its own over this
+ * machine's programs. Everything in it ends when its first process does.
+ */
+export class Machine {
+  readonly name: string;
+  readonly folder: string;
+  readonly #group: string;
+  readonly #init: number;
+
+  private constructor(where: MachinePlace, init: number) {
+    this.name = where.name;
+    this.folder = where.folder;
+    this.#group = groupOf(where.lab, where.name);
+    this.#init = init;
+  }
+
+  /** Starts a machine; takes a few tenths of a second. */
+  static async start(props: MachineProps): Promise<Machine> {
+    const { lab, name, folder, dieWithParent } = props;
+    mkdirSync(join(folder, "root"), { recursive: true });
+    const log = openSync(join(folder, "machine.log"), "w", 0o600);
+    const command = ["bash", shell("machine.sh"), groupOf(lab, name), name, folder];
+    const [program = "", ...args] = dieWithParent ? ["setpriv", "--pdeathsig", "KILL", ...command] : command;
+    const holder = spawn(program, args, { stdio: ["ignore", log, log], detached: true });
+    holder.unref();
+    if (holder.pid === undefined) throw new Error(`the machine ${name} cannot be started: is bash there?`);
+    writeFileSync(join(folder, "holder"), String(holder.pid));
+    const ended = () => holder.exitCode !== null || holder.signalCode !== null;
+    while (!existsSync(join(folder, "ready"))) {
+      if (ended())
+        throw new Error(
+          `the machine ${name} did not start: ${readFileSync(join(folder, "machine.log"), "utf8").trim()}`,
+        );
+      await sleep(20);
+    }
+    return Machine.running(props);
+  }
+
+  /** One that was started before, by whomever. */
+  static ifRunning(where: MachinePlace): Machine | undefined {
+    const file = join(where.folder, "holder");
+    const init = existsSync(file) ? childrenOf(Number(readFileSync(file, "utf8")))[0] : undefined;
+    return init === undefined ? undefined : new Machine(where, init);
+  }
+
+  static running(where: MachinePlace): Machine {
+    const machine = Machine.ifRunning(where);
+    if (machine === undefined) throw new Error(`the machine ${where.name} does not run`);
+    return machine;
+  }
+
+  /** The command line that runs another one in the machine, as root there. */
+  enter(command: readonly string[]): string[] {
+    return ["bash", shell("enter.sh"), this.#group, String(this.#init), ...command];
+  }
+
+  /** Runs a line of bash in the machine. */
+  run(line: string, env: Readonly<Record<string, string>> = {}, input = ""): CommandResult {
+    const [program = "", ...args] = this.enter(["bash", "-c", line]);
+    const { status, stdout, stderr } = spawnSync(program, args, {
+      encoding: "utf8",
+      input,
+      env: { PATH: machinePath, HOME: "/root", ...env },
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    return { status, stdout, stderr };
+  }
+
+  /** Like `run`, but a failure is an error with what the machine said. */
+  must(line: string, env?: Readonly<Record<string, string>>, input?: string): string {
+    const { status, stdout, stderr } = this.run(line, env, input);
+    if (status !== 0) throw new Error(`"${line}" in ${this.name} ended with ${String(status)}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  /** A cable between two machines: a device of this name in each, without addresses. */
+  connect(device: string, other: Machine): void {
+    const link = ["link", "add", device, "netns", String(this.#init), "type", "veth", "peer", "name", device];
+    const { status, stderr } = spawnSync("ip", [...link, "netns", String(other.#init)], { encoding: "utf8" });
+    if (status !== 0) throw new Error(`${this.name} and ${other.name} cannot be connected: ${stderr.trim()}`);
+  }
+}
+
+/** In a machine the lab's own programs come first. */
+const machinePath = "/opt/lab/bin:/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin";
+
+/** A dot ends the lab's name, which has none: the groups of the lab `a` are not those of `a-b`. */
+const groupPrefix = (lab: string) => `konnectivity-bootstrap.${lab}.`;
+const groupOf = (lab: string, machine: string) => `${groupPrefix(lab)}${machine}`;
+
+/** Ends every machine of a lab and removes its control groups, whoever started it and however that ended. */
+export async function removeMachines(lab: string): Promise<void> {
+  const groups = hierarchies().flatMap((hierarchy) =>
+    readdirSync(hierarchy)
+      .filter((name) => name.startsWith(groupPrefix(lab)))
+      .map((name) => join(hierarchy, name)),
+  );
+  for (let tries = 0; tries < 250; tries++) {
+    const processes = new Set(groups.flatMap((group) => subgroupsOf(group).flatMap(processesIn)));
+    if (processes.size === 0) break;
+    for (const pid of processes) kill(pid);
+    await sleep(20);
+  }
+  for (const group of groups) for (const one of subgroupsOf(group)) rmdirSync(one);
+}
+
+/** Deepest first. */
+function subgroupsOf(group: string): string[] {
+  const below = readdirSync(group, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [...below.flatMap(({ name }) => subgroupsOf(join(group, name))), group];
+}
+
+function processesIn(group: string): number[] {
+  return readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    // It has ended in the meantime.
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
+
+function hierarchies(): string[] {
+  return readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map((line) => line.split(" "))
+    .filter(([, , kind]) => kind === "cgroup" || kind === "cgroup2")
+    .map(([, place = ""]) => place);
+}
+
+function childrenOf(pid: number): number[] {
+  const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return stdout.split("\n").filter(Boolean).map(Number);
+}

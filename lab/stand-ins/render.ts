@@ -1,0 +1,139 @@
+/**
+ * Stands in for `cluster-kube-apiserver-operator render`: a default config for the bootstrap kube-apiserver, each override
+ * file executed as a template and merged into it (objects part by part, everything else replaced), the static pod whose
+ * arguments are the merged config's. Left out: every manifest and config of the real one that no tunnel needs; of the
+ * template language only the one expression that our override has; `--openshift-config`, which is OpenShift's own: what
+ * it would read stands on the command line instead.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { addresses } from "../addresses.ts";
+
+type Config = Record<string, unknown>;
+
+const issuer = "https://kubernetes.default.svc";
+const secrets = "/etc/kubernetes/secrets";
+/** The host folder that the real pod mounts here, read-only. */
+const configFolder = { host: "/etc/kubernetes/bootstrap-configs", pod: "/etc/kubernetes/config" };
+
+export function main(args: readonly string[]): number {
+  const option = (name: string) =>
+    args.filter((arg) => arg.startsWith(`--${name}=`)).map((arg) => onHost(arg.slice(name.length + 3)));
+  const [output = "kube-apiserver-bootstrap"] = option("asset-output-dir");
+  const [configFile = join(output, "config")] = option("config-output-file");
+  const overrides = option("config-override-files").flatMap((files) => files.split(","));
+  const config = overrides.reduce((merged, file) => merge(merged, readOverride(file)), defaultConfig());
+  mkdirSync(join(output, "manifests"), { recursive: true });
+  mkdirSync("bootstrap-manifests", { recursive: true });
+  writeFileSync(configFile, stringify(config), { mode: 0o600 });
+  writeFileSync(join(output, "manifests/00_lab.yaml"), stringify(labNamespace));
+  writeFileSync("bootstrap-manifests/kube-apiserver-pod.yaml", stringify(pod(config)), { mode: 0o600 });
+  return 0;
+}
+
+/** bootkube mounts its folder at /assets. */
+const onHost = (path: string) => path.replaceAll("/assets/", "./");
+
+const labNamespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "lab" } };
+
+/** Executes a file as the operator's template would be: only this expression is known, any other is an error. */
+export function readOverride(file: string): Config {
+  const text = readFileSync(file, "utf8").replaceAll(
+    /\{\{ or \.ServiceAccountIssuer "([^"]+)" \}\}/g,
+    (_, other: string) => other,
+  );
+  if (text.includes("{{")) throw new Error(`${file} has a template expression that this stand-in does not know`);
+  const config = parse(text) as Config;
+  const kind = `${String(config.apiVersion)} ${String(config.kind)}`;
+  if (kind !== "kubecontrolplane.config.openshift.io/v1 KubeAPIServerConfig") throw new Error(`${file} is a ${kind}`);
+  return config;
+}
+
+/** Objects part by part; everything else, lists included, is replaced. */
+export function merge(into: Config, from: Config): Config {
+  const merged: Config = { ...into };
+  for (const [key, value] of Object.entries(from)) {
+    const old = merged[key];
+    merged[key] = isObject(old) && isObject(value) ? merge(old, value) : value;
+  }
+  return merged;
+}
+
+const isObject = (value: unknown): value is Config =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function defaultConfig(): Config {
+  return {
+    apiVersion: "kubecontrolplane.config.openshift.io/v1",
+    kind: "KubeAPIServerConfig",
+    apiServerArguments: kubeApiServerArguments(addresses.bootstrap),
+  };
+}
+
+/** What a kube-apiserver of the lab is started with. */
+export function kubeApiServerArguments(address: string): Record<string, string[]> {
+  return {
+    "advertise-address": [address],
+    "api-audiences": [issuer],
+    "authorization-mode": ["Node,RBAC"],
+    "client-ca-file": [`${secrets}/ca.crt`],
+    "enable-aggregator-routing": ["true"],
+    "etcd-servers": [`http://${addresses.node}:2379`],
+    "kubelet-client-certificate": [`${secrets}/kubelet-client.crt`],
+    "kubelet-client-key": [`${secrets}/kubelet-client.key`],
+    "proxy-client-cert-file": [`${secrets}/aggregator.crt`],
+    "proxy-client-key-file": [`${secrets}/aggregator.key`],
+    "requestheader-allowed-names": ["system:openshift-aggregator"],
+    "requestheader-client-ca-file": [`${secrets}/ca.crt`],
+    "requestheader-extra-headers-prefix": ["X-Remote-Extra-"],
+    "requestheader-group-headers": ["X-Remote-Group"],
+    "requestheader-username-headers": ["X-Remote-User"],
+    "secure-port": ["6443"],
+    "service-account-issuer": [issuer],
+    "service-account-key-file": [`${secrets}/service-account.pub`],
+    "service-account-signing-key-file": [`${secrets}/service-account.key`],
+    "service-cluster-ip-range": [addresses.serviceNetwork],
+    "tls-cert-file": [`${secrets}/kube-apiserver.crt`],
+    "tls-private-key-file": [`${secrets}/kube-apiserver.key`],
+  };
+}
+
+function pod(config: Config) {
+  return kubeApiServerPod(config.apiServerArguments as Record<string, string[]>, {
+    [configFolder.pod]: configFolder.host,
+    [secrets]: "/opt/openshift/tls",
+  });
+}
+
+/** @param mounts folders of the host by their place in the pod */
+export function kubeApiServerPod(
+  args: Readonly<Record<string, readonly string[]>>,
+  mounts: Readonly<Record<string, string>>,
+) {
+  const volumes = Object.entries(mounts).map(([mountPath, path], index) => ({ name: `v${index}`, mountPath, path }));
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "kube-apiserver", namespace: "kube-system" },
+    spec: {
+      hostNetwork: true,
+      containers: [
+        {
+          name: "kube-apiserver",
+          image: "localhost/lab/kube-apiserver:latest",
+          imagePullPolicy: "Never",
+          command: ["/usr/bin/kube-apiserver"],
+          args: [
+            "--cert-dir=/tmp",
+            ...Object.entries(args).flatMap(([name, values]) =>
+              values.length === 0 ? [] : [`--${name}=${values.join(",")}`],
+            ),
+          ],
+          volumeMounts: volumes.map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
+        },
+      ],
+      volumes: volumes.map(({ name, path }) => ({ name, hostPath: { path } })),
+    },
+  };
+}

@@ -1,0 +1,3 @@
+module konnectivity-bootstrap/lab/webhook
+
+go 1.26.0

@@ -1,0 +1,32 @@
+import { relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { App, Manifest, TerraformOutput } from "cdktf";
+import type { Construct } from "constructs";
+import type { Inputs } from "../constructs/config/inputs.ts";
+import type { LocalInputs } from "../constructs/config/local.ts";
+import { Machine } from "../constructs/local/machine.ts";
+import { BootstrapStack } from "./bootstrap-stack.ts";
+
+const commandLine = fileURLToPath(new URL("../cli/konnectivity-bootstrap.js", import.meta.url));
+
+/** local-bootstrap: the same payload on this machine, in a lab of real programs. It needs no provider and no network. */
+export class LocalBootstrap extends BootstrapStack {
+  constructor(scope: Construct, inputs: Inputs, local: LocalInputs) {
+    super(scope, { platform: "local", inputs: { ...inputs, payload: local.payload } });
+    const folder = resolve(App.of(this).outdir, Manifest.stacksFolder, this.node.id);
+    new Machine(this, "machine", {
+      lab: local.name,
+      program: relative(folder, commandLine),
+      payload: this.payload,
+    });
+    const outputs = {
+      look_around: [
+        `npx konnectivity-bootstrap lab enter --name=${local.name} bootstrap`,
+        "A shell on the bootstrap machine; node-0 is the other one",
+      ],
+      teardown: ["npx cdktf destroy 'local-*'", "Takes the lab away"],
+    } as const;
+    for (const [id, [value, description]] of Object.entries(outputs))
+      new TerraformOutput(this, id, { value, description });
+  }
+}
