@@ -5,6 +5,7 @@ import { configCommand } from "./config.ts";
 import { labCommand } from "./lab.ts";
 import { consoleOutput } from "./output.ts";
 import { payloadCommand } from "./payload.ts";
+import { verifyCommand } from "./verify.ts";
 
 /** Runs one command; the result is the exit code: 0 done, 1 bad input, 2 wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -14,13 +15,14 @@ export async function main(argv: readonly string[]): Promise<number> {
     .version(version)
     .addCommand(payloadCommand(output))
     .addCommand(configCommand(output))
-    .addCommand(labCommand(output));
+    .addCommand(labCommand(output))
+    .addCommand(verifyCommand(output));
   // Not inherited by commands that are added.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
     command.exitOverride().showHelpAfterError("(--help shows how)");
   try {
     await program.parseAsync(argv);
-    return 0;
+    return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!(error instanceof InputError)) throw error;

@@ -86,6 +86,13 @@ const sentences = {
   "root-needed": () => "The lab makes namespaces, mounts and control groups of its own: run this as root.",
   "lab-not-running": (p: { name: string }) =>
     `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy 'local-*'\`.`,
+
+  // verify
+  "verify-lab-only": (p: { option: string }) => `${p.option} is for the lab: leave it out with --kubeconfig.`,
+  "kubeconfig-invalid": (p: { file: string; detail: string }) =>
+    `${p.file} is not a kubeconfig that can be used: ${p.detail}; give the one in auth/ of the install folder.`,
+  "cluster-unreachable": (p: { server: string; reason: string }) =>
+    `${p.server} does not answer: ${p.reason}; check the address in the kubeconfig, and the way to it.`,
 } satisfies Record<string, (parameters: never) => string>;
 
 type Sentences = typeof sentences;
