@@ -23,7 +23,16 @@ import { everyPlatform } from "../test/support/every-platform.ts";
 import { Project } from "../test/support/stacks.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const sources = ["main.ts", "stacks", "constructs", "package.json", "package-lock.json", "tsconfig.json", ".npmrc"];
+const sources = [
+  "main.ts",
+  "stacks",
+  "constructs",
+  "lab",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  ".npmrc",
+];
 /** For the type check only: what the app does not need. */
 const typePackages = ["typescript", "@types/node", "kubernetes-types"];
 

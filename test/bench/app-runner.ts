@@ -106,7 +106,7 @@ function appOf(folder: string): string {
 /** The same stacks as a project that `cdktf init` makes: CommonJS, so no import.meta and no extensions in imports. */
 function templateProject(folder: string): string {
   mkdirSync(folder);
-  for (const name of ["main.ts", "stacks", "constructs"])
+  for (const name of ["main.ts", "stacks", "constructs", "lab"])
     cpSync(join(root, name), join(folder, name), { recursive: true });
   for (const file of filesIn(folder).filter((name) => name.endsWith(".ts"))) {
     const text = readFileSync(join(folder, file), "utf8");
