@@ -161,6 +161,8 @@ async function checkTypes(copy: string): Promise<string> {
   for (const name of typePackages) {
     const link = join(copy, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
+    // Another version may be there for a dependency's sake.
+    rmSync(link, { recursive: true, force: true });
     symlinkSync(join(root, "node_modules", name), link);
   }
   try {
