@@ -35,7 +35,7 @@ export function isNetwork(text: string): boolean {
 /** A network spelled by its first address: 10.0.0.0/16, not 10.0.3.7/16. */
 export function isNetworkStart(text: string): boolean {
   const network = parseNetwork(text);
-  return network !== undefined && network.startAddress().correctForm() === network.correctForm();
+  return network !== undefined && text === `${network.startAddress().correctForm()}/${network.subnetMask}`;
 }
 
 /** Whether an address lies in one of these networks. */

@@ -92,7 +92,7 @@ const sentences = {
   "kubeconfig-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not a kubeconfig that can be used: ${p.detail}; give the one in auth/ of the install folder.`,
   "cluster-unreachable": (p: { server: string; reason: string }) =>
-    `${p.server} does not answer: ${p.reason}; check the address in the kubeconfig, and the way to it.`,
+    `${p.server} cannot be asked: ${p.reason}; check the kubeconfig, and the way to that address.`,
 } satisfies Record<string, (parameters: never) => string>;
 
 type Sentences = typeof sentences;
@@ -102,11 +102,15 @@ export const problemCodes = Object.keys(sentences) as readonly ProblemCode[];
 export interface Problem {
   readonly code: ProblemCode;
   readonly message: string;
+  /** The options of the config that it is about, like aws.vpcId. */
+  readonly options: readonly string[];
 }
 
 export function problem<C extends ProblemCode>(code: C, ...parameters: Parameters<Sentences[C]>): Problem {
   const sentence = sentences[code] as (...p: Parameters<Sentences[C]>) => string;
-  return { code, message: sentence(...parameters) };
+  const { path, paths } = (parameters[0] ?? {}) as { path?: string; paths?: string };
+  const options = (path ?? paths ?? "").split(/[ ,]+/).filter((word) => /^[a-z][\w-]*(\.[\w-]+)*$/i.test(word));
+  return { code, message: sentence(...parameters), options };
 }
 
 /** Bad input: all that is wrong with it, together. */

@@ -67,16 +67,29 @@ export class AzureBootstrap extends BootstrapStack {
             waitSeconds: pointer.waitSeconds,
           })
         : undefined;
+    const ipv6 = azure.nodeSubnets.some((subnet) => isIpv6(subnet.split("/")[0] ?? ""));
+    this.payload.machineIsMadeOf({
+      image: JSON.stringify(azure.image),
+      size: azure.bootstrapVMSize,
+      diskGB: azure.osDiskSizeGB,
+      diskKey: azure.diskEncryptionSetId,
+      encryptionAtHost: azure.encryptionAtHost,
+      subnet: `${azure.virtualNetwork}/${azure.controlPlaneSubnet}`,
+      address: fixedAddress,
+      ipv6,
+      publicIp: azure.publicIp,
+    });
     const networkInterface = new NetworkInterface(this, "network-interface", {
       ...place,
       name,
+      payload: this.payload,
       subnet: {
         subscriptionId,
         resourceGroupName: azure.networkResourceGroupName,
         virtualNetwork: azure.virtualNetwork,
         name: azure.controlPlaneSubnet,
       },
-      ipv6: azure.nodeSubnets.some((subnet) => isIpv6(subnet.split("/")[0] ?? "")),
+      ipv6,
       fixedAddress,
       publicIp: azure.publicIp,
     });

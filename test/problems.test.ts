@@ -8,6 +8,7 @@ import { readInstallDir } from "../constructs/config/install-dir.ts";
 import { readStream } from "../constructs/config/stream.ts";
 import { configCommand } from "../cli/config.ts";
 import { payloadCommand } from "../cli/payload.ts";
+import { checkOptions } from "../cli/verify.ts";
 import { makePayload } from "../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../constructs/konnectivity/options.ts";
 import { anchors } from "../constructs/payload/bootkube.ts";
@@ -16,6 +17,7 @@ import { inspect } from "../constructs/payload/inspect.ts";
 import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
 import { InputError, type Problem, problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
+import { readKubeconfig } from "../lab/verify-cluster.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 const bootkubePath = "/usr/local/bin/bootkube.sh";
@@ -212,6 +214,20 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   "lab-not-running": [
     () => {
       throw new InputError(problem("lab-not-running", { name: "local" }));
+    },
+  ],
+  "verify-lab-only": [
+    () => {
+      checkOptions({ kubeconfig: "kubeconfig", name: "local", finish: true });
+    },
+  ],
+  "kubeconfig-invalid": ["", "[", "{}", "apiVersion: v1\nkind: Config\ncurrent-context: x\n"].map(
+    (text) => () => readKubeconfig(userFile("kubeconfig", text)),
+  ),
+  "cluster-unreachable": [
+    () => {
+      const reason = "connect ECONNREFUSED 127.0.0.1:1";
+      throw new InputError(problem("cluster-unreachable", { server: "https://127.0.0.1:1", reason }));
     },
   ],
   "payload-damaged": [

@@ -35,6 +35,15 @@ export class Machine extends Construct {
     super(scope, id);
     const { name, fixedAddress, payload, rootVolume } = props;
     const tags = { ...props.tags, Name: name };
+    payload.machineIsMadeOf({
+      image: props.ami,
+      size: props.instanceType,
+      subnet: props.subnet,
+      address: fixedAddress,
+      diskGiB: rootVolume.sizeGiB,
+      diskKey: rootVolume.kmsKeyArn,
+      publicIp: props.publicIp,
+    });
     const instance = new Instance(this, "Default", {
       ami: props.ami,
       instanceType: props.instanceType,
@@ -55,7 +64,16 @@ export class Machine extends Construct {
       },
       tags,
       lifecycle: {
-        ...payload.lifecycle(["ami", "associate_public_ip_address", "user_data"]),
+        ...payload.lifecycle([
+          "ami",
+          "associate_public_ip_address",
+          "instance_type",
+          "ipv6_addresses",
+          "private_ip",
+          "root_block_device",
+          "subnet_id",
+          "user_data",
+        ]),
         ...(fixedAddress !== undefined &&
           !isIpv6(fixedAddress) && {
             precondition: [
@@ -71,7 +89,7 @@ export class Machine extends Construct {
     });
     payload.watch(instance);
     this.instanceId = instance.id;
-    this.privateIp = instance.privateIp;
+    this.privateIp = fixedAddress !== undefined && isIpv6(fixedAddress) ? fixedAddress : instance.privateIp;
     this.publicIp = instance.publicIp;
   }
 }

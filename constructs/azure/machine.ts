@@ -75,6 +75,9 @@ export class Machine extends Construct {
         "plan",
         "custom_data",
         "admin_ssh_key",
+        "size",
+        "os_disk",
+        "encryption_at_host_enabled",
       ]),
       dependsOn: [...props.after],
     });

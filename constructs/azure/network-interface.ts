@@ -3,6 +3,7 @@ import { NetworkInterface as Interface } from "@cdktf/provider-azurerm/lib/netwo
 import { PublicIp } from "@cdktf/provider-azurerm/lib/public-ip/index.js";
 import { Construct } from "constructs";
 import { asKernelWrites, isIpv6 } from "../addresses.ts";
+import type { PayloadFile } from "../payload-file.ts";
 import { addressOf } from "../terraform-address.ts";
 
 export interface NetworkInterfaceProps {
@@ -20,6 +21,7 @@ export interface NetworkInterfaceProps {
   /** Its private address of one family. @default - the subnet gives one */
   readonly fixedAddress?: string;
   readonly publicIp: boolean;
+  readonly payload: PayloadFile;
   readonly tags: Readonly<Record<string, string>>;
 }
 
@@ -67,31 +69,28 @@ export class NetworkInterface extends Construct {
         ...(props.ipv6 ? [{ name: "ipv6", subnetId, privateIpAddressVersion: "IPv6", ...allocation(fixed6) }] : []),
       ],
       tags,
-      lifecycle:
-        fixed === undefined
-          ? undefined
-          : {
-              precondition: [
-                addressFree(
-                  fixed,
-                  `${addressOf(
-                    new DataAzurermSubnet(this, "subnet", {
-                      name: subnet.name,
-                      virtualNetworkName: subnet.virtualNetwork,
-                      resourceGroupName: subnet.resourceGroupName,
-                    }),
-                  )}.address_prefixes`,
-                  subnet.name,
-                ),
-              ],
-            },
+      lifecycle: {
+        ...props.payload.lifecycle(["ip_configuration"]),
+        ...(fixed !== undefined && { precondition: [this.#freeIn(subnet, fixed)] }),
+      },
     });
     const addresses = `${addressOf(nic)}.private_ip_addresses`;
     this.interfaceId = nic.id;
+    // The addresses that it has, whatever the config says by now.
     this.#ipv4 = `\${${addresses}[0]}`;
-    this.#ipv6 = `\${${addresses}[1]}`;
+    // One that was made before there were IPv6 nodes has none: then the rule opens nothing.
+    this.#ipv6 = `\${try(${addresses}[1], "::")}`;
     this.privateIp = fixed6 === undefined ? this.#ipv4 : this.#ipv6;
     this.publicIp = publicIp?.ipAddress;
+  }
+
+  #freeIn({ name, virtualNetwork, resourceGroupName }: NetworkInterfaceProps["subnet"], address: string) {
+    const subnet = new DataAzurermSubnet(this, "subnet", {
+      name,
+      virtualNetworkName: virtualNetwork,
+      resourceGroupName,
+    });
+    return addressFree(address, `${addressOf(subnet)}.address_prefixes`, name);
   }
 
   /** Its private address of the same family as a network. */

@@ -5,13 +5,20 @@ import { imageFor, type PlatformContext, required, warnOfWorld } from "./platfor
 
 const id = (prefix: string) =>
   textLike(`an id like ${prefix}-0123456789abcdef0`, new RegExp(`^${prefix}-[0-9a-f]{8,17}$`));
-const arn = (service: string, example: string) =>
+const arn = (service: string, example: string, resource: string, account = "\\d{12}") =>
   textLike(
     `an ARN like arn:aws:${service}:${example}`,
-    new RegExp(`^arn:aws(-[a-z-]+)?:${service}:[a-z0-9-]*:\\d{12}:[\\w+=,.@/:-]+$`),
+    new RegExp(`^arn:aws(-[a-z-]+)?:${service}:[a-z0-9-]*:${account}:${resource}$`),
   );
+/** Not an alias: IAM does not let anybody decrypt by one. */
+const kmsKey = () => arn("kms", "eu-central-1:123456789012:key/…", "key/[\\w-]+");
 const region = textLike("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/);
-const targetGroup = () => arn("elasticloadbalancing", "eu-central-1:123456789012:targetgroup/name/0123456789abcdef");
+const targetGroup = () =>
+  arn(
+    "elasticloadbalancing",
+    "eu-central-1:123456789012:targetgroup/name/0123456789abcdef",
+    "targetgroup/[\\w-]+/[0-9a-f]+",
+  );
 
 /** Names are those of the UPI template `04_cluster_bootstrap.yaml`, where it has one. */
 export const awsSchema = z.strictObject(
@@ -45,12 +52,8 @@ export const awsSchema = z.strictObject(
       .optional()
       .describe("The machine's size. Default: m6i.xlarge, on aarch64 m6g.xlarge."),
     rootVolumeSizeGiB: wholeNumber(100, 16384).default(120).describe("The machine's disk, gp3 and encrypted."),
-    rootVolumeKmsKeyArn: arn("kms", "eu-central-1:123456789012:key/…")
-      .optional()
-      .describe("Encrypts the root volume. Default: the account's default key."),
-    payloadKmsKeyArn: arn("kms", "eu-central-1:123456789012:key/…")
-      .optional()
-      .describe("Encrypts the payload. Default: S3's own key."),
+    rootVolumeKmsKeyArn: kmsKey().optional().describe("Encrypts the root volume. Default: the account's default key."),
+    payloadKmsKeyArn: kmsKey().optional().describe("Encrypts the payload. Default: S3's own key."),
     allowedBootstrapSshCidr: network().optional().describe("Who may come by ssh (22). Default: nobody."),
     allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
     bootstrapInstanceProfile: textLike("the name of an instance profile", /^[\w+=,.@-]{1,128}$/)
@@ -58,7 +61,7 @@ export const awsSchema = z.strictObject(
       .describe(
         "An instance profile of yours that may read the payload. Default: a new one that can read that object and nothing else.",
       ),
-    permissionsBoundaryArn: arn("iam", ":123456789012:policy/…")
+    permissionsBoundaryArn: arn("iam", ":123456789012:policy/…", "policy/[\\w+=,.@/-]+", "(?:\\d{12}|aws)")
       .optional()
       .describe("Permissions boundary of the role that is made. Default: none."),
   },

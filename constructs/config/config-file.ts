@@ -104,9 +104,39 @@ export function readConfigAsFarAsPossible(
     if (isObject(platform) && option !== undefined) Reflect.deleteProperty(platform, option);
     else if (key !== undefined) Reflect.deleteProperty(rest, key);
   }
-  const config = partialSchema.parse(rest) as Config;
-  return { config, problems, wrong: paths.map((path) => path.map(String).join(".")) };
+  const config = withPlaceholders(partialSchema.parse(rest) as Config);
+  // A key that is not known hides nothing.
+  const wrong = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
+  );
+  return { config, problems, wrong };
 }
+
+/** So that the rest of a platform can be checked: what is said about these is left out. */
+function withPlaceholders(config: Config): Config {
+  const { azure, google } = config;
+  return {
+    ...config,
+    ...(azure && {
+      azure: {
+        ...azure,
+        nodeSubnets: blank(azure.nodeSubnets, []),
+        backendAddressPoolIds: blank(azure.backendAddressPoolIds, []),
+      },
+    }),
+    ...(google && {
+      google: {
+        ...google,
+        zone: blank(google.zone, ""),
+        clusterNetwork: blank(google.clusterNetwork, ""),
+        subnet: blank(google.subnet, ""),
+      },
+    }),
+  };
+}
+
+/** The types say that it is there; in a config with mistakes it need not be. */
+const blank = <T>(value: T, placeholder: T): T => (value) ?? placeholder;
 
 /** What is left of a platform when wrong values are gone need not be whole. */
 const partialSchema = configSchema.extend({

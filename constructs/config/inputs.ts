@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { isIpAddress, liesIn } from "../addresses.ts";
+import { asKernelWrites, isIpAddress, liesIn } from "../addresses.ts";
 import { type BootstrapPayload, makePayload } from "../bootstrap-payload.ts";
 import type { FirewallNeed } from "../konnectivity/firewall-need.ts";
 import { InputError, type Problem, problem, type Warning } from "../problems.ts";
@@ -10,7 +10,7 @@ import { type AzureInputs, resolveAzure } from "./azure.ts";
 import { type Config, readConfigAsFarAsPossible } from "./config-file.ts";
 import { type GoogleInputs, resolveGoogle } from "./google.ts";
 import { type LocalInputs, resolveLocal } from "./local.ts";
-import { bootstrapIgnOf, metadataOf, readInstallDir } from "./install-dir.ts";
+import { bootstrapIgnOf, metadataOf, readBootstrapIgn } from "./install-dir.ts";
 import type { Metadata } from "./metadata.ts";
 import { type Platform, type PlatformContext, platforms } from "./platform.ts";
 import { rememberedCluster } from "./remembered.ts";
@@ -91,6 +91,7 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   const metadata = attempt(
     () => metadataOf(installDir) ?? (stateFolder === undefined ? undefined : rememberedCluster(stateFolder)),
   );
+  const metadataDamaged = problems.length > 0;
   const { stream: streamFile } = config;
   const destroyOnly = !existsSync(bootstrapIgnOf(installDir));
   const stream =
@@ -99,12 +100,15 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
       : attempt(() => readStream(inConfigFolder(streamFile)));
   const payload = destroyOnly
     ? undefined
-    : attempt(() => makePayload(readInstallDir(installDir).bootstrapIgn, config.tunnel, now));
+    : attempt(() => makePayload(readBootstrapIgn(installDir), config.tunnel, now));
 
   const fixedAddress =
-    config.tunnel !== "off" && isIpAddress(config.tunnel.address) ? config.tunnel.address : undefined;
+    config.tunnel !== "off" && isIpAddress(config.tunnel.address) ? asKernelWrites(config.tunnel.address) : undefined;
   const inCloud = platforms.some((platform) => config[platform] !== undefined);
-  const infraId = inCloud ? infraIdOf(config, metadata, problems) : (metadata?.infraID ?? "");
+  const infraId =
+    inCloud && !metadataDamaged
+      ? infraIdOf(config, metadata, problems)
+      : (config.infrastructureName ?? metadata?.infraID ?? "");
   problems.push(...addressProblems(config, fixedAddress, payload?.firewall));
   const context: PlatformContext = {
     infraId,
@@ -118,26 +122,21 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
     tags: config.tags,
     destroyOnly,
     sharedState: stateFolder === undefined,
+    metadataDamaged,
     report: (found) => problems.push(found),
     warn: (warning) => warnings.push(warning),
   };
   const { aws, azure, google, local } = config;
-  /** A platform with wrong values may lack some that its checks rely on: then they have to wait. */
-  const resolvePlatform = <T>(step: () => T): T | undefined => {
-    try {
-      return attempt(step);
-    } catch (error) {
-      if (wrong.length > 0 && error instanceof TypeError) return undefined;
-      throw error;
-    }
-  };
   const resolved = {
-    aws: aws && resolvePlatform(() => resolveAws(aws, context)),
-    azure: azure && resolvePlatform(() => resolveAzure(azure, context)),
-    google: google && resolvePlatform(() => resolveGoogle(google, context)),
+    aws: aws && attempt(() => resolveAws(aws, context)),
+    azure: azure && attempt(() => resolveAzure(azure, context)),
+    google: google && attempt(() => resolveGoogle(google, context)),
     local: local && attempt(() => resolveLocal(local, config.tunnel, now)),
   };
-  const others = problems.filter(({ message }) => !wrong.some((path) => message.includes(path)));
+  // What follows from a wrong value is not said beside it.
+  const follows = (option: string) =>
+    wrong.some((path) => path === option || path.startsWith(`${option}.`) || option.startsWith(`${path}.`));
+  const others = problems.filter(({ options }) => !options.some(follows));
   if (inFile.length + others.length > 0) throw new InputError(...inFile, ...others);
 
   const missing = `there is no bootstrap.ign in ${shownInstallDir}`;
@@ -150,7 +149,8 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
     ...config,
     ...resolved,
     infraId,
-    uniquePart: uniquePartOf(metadata?.clusterID ?? infraId),
+    // With a shared state a machine without metadata.json must come to the same names.
+    uniquePart: uniquePartOf((stateFolder === undefined ? undefined : metadata?.clusterID) ?? infraId),
     installDir: shownInstallDir,
     stateFolder,
     metadata,

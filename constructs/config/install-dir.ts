@@ -12,11 +12,12 @@ export interface InstallDir {
 }
 
 export function readInstallDir(folder: string): InstallDir {
-  const bootstrapIgn = readUserFile(
-    bootstrapIgnOf(folder),
-    'give the folder in which "openshift-install create ignition-configs" ran',
-  );
-  return { bootstrapIgn, metadata: metadataOf(folder) };
+  return { bootstrapIgn: readBootstrapIgn(folder), metadata: metadataOf(folder) };
+}
+
+export function readBootstrapIgn(folder: string): string {
+  const advice = 'give the folder in which "openshift-install create ignition-configs" ran';
+  return readUserFile(bootstrapIgnOf(folder), advice);
 }
 
 export const bootstrapIgnOf = (folder: string) => join(folder, "bootstrap.ign");

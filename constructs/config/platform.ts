@@ -27,6 +27,8 @@ export interface PlatformContext {
   readonly destroyOnly: boolean;
   /** The state is not on this machine alone. */
   readonly sharedState: boolean;
+  /** metadata.json cannot be read, which is told elsewhere. */
+  readonly metadataDamaged: boolean;
   readonly report: (problem: Problem) => void;
   readonly warn: (warning: Warning) => void;
 }
@@ -41,6 +43,7 @@ export function required(
   const { given, ofMetadata } = value;
   if (given !== undefined) return given;
   if (ofMetadata !== undefined && !context.sharedState) return ofMetadata;
+  if (context.metadataDamaged) return "";
   const why =
     ofMetadata === undefined
       ? "metadata.json does not say it"

@@ -39,6 +39,17 @@ export class Machine extends Construct {
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
     const { fixedAddress, labels, payload, rootVolume, subnet } = props;
+    payload.machineIsMadeOf({
+      image: props.image,
+      size: props.machineType,
+      zone: props.zone,
+      subnet: `${subnet.project}/${subnet.region}/${subnet.name}`,
+      address: fixedAddress,
+      diskGb: rootVolume.sizeGb,
+      diskType: rootVolume.type,
+      diskKey: rootVolume.kmsKey,
+      secureBoot: props.secureBoot,
+    });
     const instance = new ComputeInstance(this, "Default", {
       name: props.name,
       zone: props.zone,
@@ -77,9 +88,13 @@ export class Machine extends Construct {
       lifecycle: {
         ...payload.lifecycle([
           'metadata["user-data"]',
-          "boot_disk[0].initialize_params[0].image",
-          // Other labels on the disk would take a new disk.
-          "boot_disk[0].initialize_params[0].labels",
+          "boot_disk",
+          "machine_type",
+          "network_interface[0].network_ip",
+          "network_interface[0].subnetwork",
+          "service_account",
+          "shielded_instance_config",
+          "zone",
         ]),
         ...(fixedAddress !== undefined && { precondition: this.#addressConditions(fixedAddress, subnet) }),
       },
@@ -90,7 +105,8 @@ export class Machine extends Construct {
     this.selfLink = instance.selfLink;
     const face = instance.networkInterface.get(0);
     this.privateIp = face.networkIp;
-    this.publicIp = face.accessConfig.get(0).natIp;
+    // Empty while it has none: it may have been made without.
+    this.publicIp = `\${try(coalesce(${addressOf(instance)}.network_interface[0].access_config[0].nat_ip), "")}`;
   }
 
   #addressConditions(address: string, subnet: MachineProps["subnet"]) {

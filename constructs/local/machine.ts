@@ -17,6 +17,7 @@ export class Machine extends Construct {
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
     const { lab, program, payload } = props;
+    payload.machineIsMadeOf({ lab });
     const machine = new DataResource(this, "Default", {
       input: { lab, program },
       lifecycle: payload.lifecycle(["input"]),

@@ -41,7 +41,7 @@ const platforms = {
   azure: {
     expected: {
       sources: ["10.0.0.0/24", "10.0.1.0/24"],
-      destination: /^\$\{azurerm_network_interface\.[\w-]+\.private_ip_address(es\[\d\])?\}$/,
+      destination: /^\$\{(?:try\()?azurerm_network_interface\.[\w-]+\.private_ip_address(es\[\d\])?\}$/,
       clusterTag: { [`kubernetes.io_cluster.${infraID}`]: "owned" },
     },
     options: {

@@ -25,11 +25,12 @@ function terraform(...args: readonly string[]) {
 }
 
 /** Describes a stack in which terraform_data plays the object and the machine. */
-function describeStack(payload: PayloadInput, { replaceMachine = false, quota = false } = {}): void {
+function describeStack(payload: PayloadInput, { replaceMachine = false, quota = false, size = "large" } = {}): void {
   const app = new App({ outdir: join(folder, "cdktf.out") });
   const stack = new TerraformStack(app, "sample-bootstrap");
   addStateBackend(stack, { state: { local: { folder: ".state" } }, stateFolder });
   const file = new PayloadFile(stack, "payload", { payload, replaceMachine });
+  file.machineIsMadeOf({ size });
   new DataResource(stack, "object", { input: { hash: file.sha512 }, lifecycle: { precondition: file.preconditions } });
   const machine = new DataResource(stack, "machine", {
     input: { userData: file.pointer({ url: "s3://bucket/payload.ign" }) },
@@ -84,6 +85,12 @@ describe("a deployed machine and its payload", () => {
     expect(terraform("plan", "-detailed-exitcode"), "it goes on saying so").toMatchObject({
       code: 0,
       output: expect.stringContaining("The machine keeps the payload that it booted with") as string,
+    });
+
+    describeStack(second, { size: "huge" });
+    expect(terraform("plan", "-detailed-exitcode")).toMatchObject({
+      code: 0,
+      output: expect.stringContaining("The machine stays as it was made") as string,
     });
 
     describeStack(second, { replaceMachine: true });

@@ -78,7 +78,10 @@ describe("the machine on AWS", () => {
 
   it("is left alone by a new payload or image, unless it may be replaced", () => {
     const trigger = expect.stringMatching(/^terraform_data\./) as string;
-    const left = ["ami", "associate_public_ip_address", "user_data"];
+    const left = [
+      ...["ami", "associate_public_ip_address", "instance_type", "ipv6_addresses", "private_ip", "root_block_device"],
+      ...["subnet_id", "user_data"],
+    ];
     expect(machine.lifecycle).toEqual({ ignore_changes: left, replace_triggered_by: [trigger] });
     expect(machineOf({}, { replaceMachine: true }).lifecycle).toEqual(machine.lifecycle);
     expect(replacementOf(exampleStack("aws"))).toEqual({ ignore_changes: ["input"] });

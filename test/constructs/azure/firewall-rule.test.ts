@@ -7,7 +7,10 @@ const rulesOf = (options?: object, rest?: object) =>
   (resources(exampleStack("azure", options, rest), "azurerm_network_security_rule") as Rule[]).sort(
     (a, b) => Number(a.priority) - Number(b.priority),
   );
-const address = (index: number) => `\${azurerm_network_interface.network-interface.private_ip_addresses[${index}]}`;
+const address = (index: number) => {
+  const found = `azurerm_network_interface.network-interface.private_ip_addresses[${index}]`;
+  return index === 0 ? `\${${found}}` : `\${try(${found}, "::")}`;
+};
 
 describe("the rules for 8091 on Azure", () => {
   it("are one for each network of nodes, to the machine's address only", () => {

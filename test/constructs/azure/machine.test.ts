@@ -136,7 +136,10 @@ describe("the machine on Azure", () => {
 
   it("is left alone by another image or key, and replaced only with what remembers its payload", () => {
     expect(machine.lifecycle).toEqual({
-      ignore_changes: ["source_image_id", "source_image_reference", "plan", "custom_data", "admin_ssh_key"],
+      ignore_changes: [
+        ...["source_image_id", "source_image_reference", "plan", "custom_data", "admin_ssh_key", "size", "os_disk"],
+        "encryption_at_host_enabled",
+      ],
       replace_triggered_by: [expect.stringMatching(/^terraform_data\.payload_replacement_/)],
     });
     expect(machineOf({}, { replaceMachine: true }).lifecycle).toEqual(machine.lifecycle);

@@ -54,6 +54,32 @@ describe("the config file", () => {
     ]);
   });
 
+  it("hears of everything beside a key that is not known", () => {
+    const wrong = { a: 1, region: "x" };
+    expect(mistakes({ ...wrong, stream: undefined }, {}, { publicSubnet: "subnet-0123456789abcdef1" })).toEqual([
+      expect.stringContaining("a is not an option"),
+      expect.stringContaining("region is not an option"),
+      expect.stringContaining("aws.publicSubnet and aws.privateSubnet do not go together"),
+      expect.stringContaining("aws.rhcosAmi is missing"),
+    ]);
+  });
+
+  it("hears of everything in a platform that lacks what it needs", () => {
+    const unfilled = { installDir: "ocp", azure: { tags: 1 }, google: { zone: 5 } };
+    const said = mistakesOf(unfilled, {});
+    for (const option of ["azure.nodeSubnets", "azure.tags", "google.zone", "google.clusterNetwork", "google.subnet"])
+      expect(said).toContainEqual(expect.stringMatching(new RegExp(`^${option} is `)));
+    for (const option of ["google.instanceGroup", "google.image"])
+      expect(said).toContainEqual(expect.stringMatching(new RegExp(`^${option} is missing`)));
+  });
+
+  it("hears once of a damaged metadata.json, and of a damaged bootstrap.ign beside it", () => {
+    const said = mistakes({}, { files: { ...files, "ocp/metadata.json": "{", "ocp/bootstrap.ign": "{" } });
+    expect(said.filter((sentence) => sentence.includes("metadata.json that openshift-install writes"))).toHaveLength(1);
+    expect(said).toContainEqual(expect.stringContaining("bootstrap.ign is not JSON"));
+    expect(said).not.toContainEqual(expect.stringContaining("there is no metadata.json"));
+  });
+
   it("hears once of a wrong value, not of what follows from it", () => {
     expect(mistakes({}, {}, { privateSubnet: "x" })).toHaveLength(1);
     expect(mistakes({}, {}, { internalApiTargetGroupArn: "x" })).toHaveLength(1);

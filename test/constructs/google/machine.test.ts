@@ -106,7 +106,7 @@ describe("the machine on Google", () => {
     const open = exampleStack("google", { publicIp: true });
     expect(faceOf(only(open, "google_compute_instance"))?.access_config).toEqual([{}]);
     expect(open.output.ssh?.value).toBe(
-      "ssh core@${google_compute_instance.machine.network_interface[0].access_config[0].nat_ip}",
+      'ssh core@${try(coalesce(google_compute_instance.machine.network_interface[0].access_config[0].nat_ip), "")}',
     );
   });
 
@@ -121,8 +121,8 @@ describe("the machine on Google", () => {
     expect(machine.lifecycle).toEqual({
       ignore_changes: [
         'metadata["user-data"]',
-        "boot_disk[0].initialize_params[0].image",
-        "boot_disk[0].initialize_params[0].labels",
+        ...["boot_disk", "machine_type", "network_interface[0].network_ip", "network_interface[0].subnetwork"],
+        ...["service_account", "shielded_instance_config", "zone"],
       ],
       replace_triggered_by: [trigger],
     });
