@@ -51,6 +51,12 @@ export function networksOverlap(a: string, b: string): boolean {
   return false;
 }
 
+/** Whether all of a network lies in another. */
+export function networkContains(outer: string, inner: string): boolean {
+  const bits = (network: string) => Number(network.split("/")[1]);
+  return networksOverlap(outer, inner) && bits(outer) <= bits(inner);
+}
+
 function parseNetwork(text: string): Address4 | Address6 | undefined {
   if (!isPlain(text) || !text.includes("/")) return undefined;
   if (Address4.isValid(text)) return new Address4(text);

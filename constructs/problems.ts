@@ -46,6 +46,10 @@ const sentences = {
   "option-unknown": (p: { path: string; hint: string }) => `${p.path} is not an option${p.hint}.`,
   "option-invalid": (p: { path: string; found: string; expected: string }) =>
     `${p.path} is ${p.found}; expected ${p.expected}.`,
+  "state-of-another-cluster": (p: { folder: string; remembered: string; infraId: string }) =>
+    `The state folder ${p.folder} holds the state of ${p.remembered}, which is still deployed, and this is ${p.infraId}: destroy that one first, or give this cluster a state folder of its own (state.local.folder).`,
+  "config-gone": (p: { file: string; folder: string }) =>
+    `${p.file} is not there, but ${p.folder} holds what was deployed with it: bring it back, or name it by KONNECTIVITY_CONFIG; without it nothing can be destroyed.`,
   "combination-refused": (p: { paths: string; reason: string }) => `${p.paths} do not go together: ${p.reason}.`,
   "release-lacks-flag": (p: { path: string; release: string; flag: string; advice: string }) =>
     `${p.path} needs ${p.flag}, which the proxy image of release ${p.release} does not know: ${p.advice}.`,

@@ -1,8 +1,9 @@
 import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { App, Manifest } from "cdktf";
 import { type Inputs } from "../constructs/config/inputs.ts";
 import { rememberCluster } from "../constructs/config/remembered.ts";
+import { InputError, problem } from "../constructs/problems.ts";
 import { payloadFileName } from "../constructs/payload-file.ts";
 import { protectLocalState } from "../constructs/state-backend.ts";
 import { AwsBootstrap } from "./aws.ts";
@@ -32,15 +33,31 @@ export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
 export function synthesize(inputs: Inputs, outdir?: string): void {
   const app = newApp(outdir);
   const stacks = bootstrapStacks(app, inputs);
+  const { stateFolder, metadata } = inputs;
+  if (stateFolder !== undefined && stacks.length > 0) {
+    checkStateFolder(app, stateFolder);
+    protectLocalState(
+      stateFolder,
+      stacks.map(({ node }) => node.id),
+    );
+    if (metadata !== undefined) rememberCluster(stateFolder, metadata);
+  }
   app.synth();
   removeOtherPayloads(app, stacks);
   for (const { payload } of stacks) payload.write();
-  if (inputs.stateFolder === undefined || stacks.length === 0) return;
-  protectLocalState(
-    inputs.stateFolder,
-    stacks.map(({ node }) => node.id),
+}
+
+/** The cdktf command clears its output folder: a state in it would be lost. */
+function checkStateFolder(app: App, stateFolder: string): void {
+  const below = relative(resolve(app.outdir), stateFolder);
+  if (below.startsWith("..") || isAbsolute(below)) return;
+  throw new InputError(
+    problem("option-invalid", {
+      path: "state.local.folder",
+      found: "a folder in the output folder",
+      expected: "another one: the output folder is cleared on every run",
+    }),
   );
-  if (inputs.metadata !== undefined) rememberCluster(inputs.stateFolder, inputs.metadata);
 }
 
 /** A platform that is no longer in the config leaves no payload behind. Its folder is the cdktf command's to remove. */

@@ -64,6 +64,7 @@ export class AwsBootstrap extends BootstrapStack {
     });
     new ApiMembership(this, "api-membership", { machine, targetGroups: targetGroupsOf(aws) });
     this.addOutputs({
+      nodes: { securityGroups: [aws.masterSecurityGroupId, aws.workerSecurityGroupId] },
       privateIp: machine.privateIp,
       publicIp: aws.publicIp ? machine.publicIp : undefined,
       machineId: machine.instanceId,

@@ -124,11 +124,12 @@ export class AzureBootstrap extends BootstrapStack {
       after: [store.stored, ...(reader === undefined ? [] : [reader.granted]), ...membership.joined],
     });
     this.addOutputs({
+      nodes: { networks: azure.nodeSubnets },
       privateIp: networkInterface.privateIp,
       publicIp: networkInterface.publicIp,
       machineId: machine.machineId,
       payloadUrl: store.url,
-      firewallRules: firewall?.ruleIds,
+      firewallRules: opened(firewall?.idsFor(ports.agent)),
     });
     if (sas !== undefined)
       new TerraformOutput(this, "secrets_in_state", {
@@ -138,6 +139,9 @@ export class AzureBootstrap extends BootstrapStack {
       });
   }
 }
+
+/** None is not an empty list. */
+const opened = (ids: readonly string[] | undefined) => (ids === undefined || ids.length === 0 ? undefined : ids);
 
 function ingressOf(inputs: Inputs, azure: AzureInputs, networkInterface: NetworkInterface): Ingress[] {
   const from = (id: string, description: string, port: number, source: string | undefined): Ingress[] =>

@@ -14,6 +14,8 @@ export interface BootstrapStackProps {
 
 /** What an operator wants to know of the machine. */
 export interface MachineOutputs {
+  /** Who the nodes are to this cloud's firewall. */
+  readonly nodes: Readonly<Record<string, string | readonly string[]>>;
   readonly privateIp: string;
   /** @default - it has none */
   readonly publicIp?: string;
@@ -62,7 +64,11 @@ export abstract class BootstrapStack extends TerraformStack {
       firewall_rule_needed:
         firewall === "external" && firewallNeed !== undefined
           ? {
-              value: { ...firewallNeed, destination: { ...firewallNeed.destination, address: machine.privateIp } },
+              value: {
+                ...firewallNeed,
+                sources: { ...firewallNeed.sources, ...machine.nodes },
+                destination: { ...firewallNeed.destination, address: machine.privateIp },
+              },
               description:
                 "The rule that someone must open before the first node boots, and close after the installation",
             }

@@ -70,6 +70,7 @@ export class GoogleBootstrap extends BootstrapStack {
     });
     if (google.autoRegisterInstanceGroup) this.#join(machine, inputs, google);
     this.addOutputs({
+      nodes: { networkTags: [google.controlPlaneTag, google.workerTag], targetTag: google.bootstrapTag },
       privateIp: machine.privateIp,
       publicIp: google.publicIp ? machine.publicIp : undefined,
       machineId: machine.instanceId,

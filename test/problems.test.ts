@@ -133,6 +133,18 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => config("5"),
     () => config("tunnel: on"),
   ],
+  "state-of-another-cluster": [
+    () => {
+      throw new InputError(
+        problem("state-of-another-cluster", { folder: ".state", remembered: "a-12345", infraId: "b-12345" }),
+      );
+    },
+  ],
+  "config-gone": [
+    () => {
+      throw new InputError(problem("config-gone", { file: "konnectivity.yaml", folder: ".state" }));
+    },
+  ],
   "combination-refused": [
     () => make(sampleText("4.18"), { transport: "tcp" }),
     () => make(sampleText("4.18"), { authentication: "none" }),

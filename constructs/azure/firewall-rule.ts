@@ -24,7 +24,8 @@ export interface FirewallRuleProps {
 
 /** Rules in the cluster's network security group, one for each port and source, for the bootstrap machine's address only. */
 export class FirewallRule extends Construct {
-  readonly ruleIds: readonly string[];
+  /** Of the rules for this port. */
+  readonly idsFor: (port: number) => string[];
 
   constructor(scope: Construct, id: string, props: FirewallRuleProps) {
     super(scope, id);
@@ -32,9 +33,9 @@ export class FirewallRule extends Construct {
     const group = new DataAzurermNetworkSecurityGroup(this, "group", { name: networkSecurityGroup, resourceGroupName });
     const nameOf = (rule: Ingress) => `${name}-${rule.id}`;
     const ours = JSON.stringify(ingress.map(nameOf));
-    this.ruleIds = ingress.map((rule, index) => {
+    const rules = ingress.map((rule, index) => {
       const others = `[for r in ${addressOf(group)}.security_rule : r.name if r.direction == "Inbound" && r.priority == ${priority + index} && !contains(${ours}, r.name)]`;
-      return new NetworkSecurityRule(this, rule.id, {
+      const made = new NetworkSecurityRule(this, rule.id, {
         name: nameOf(rule),
         resourceGroupName,
         networkSecurityGroupName: networkSecurityGroup,
@@ -55,7 +56,9 @@ export class FirewallRule extends Construct {
             },
           ],
         },
-      }).id;
+      });
+      return { port: rule.port, id: made.id };
     });
+    this.idsFor = (port) => rules.filter((rule) => rule.port === port).map(({ id: ruleId }) => ruleId);
   }
 }

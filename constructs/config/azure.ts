@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isIpv6, networksOverlap } from "../addresses.ts";
+import { isIpv6, networkContains, networksOverlap } from "../addresses.ts";
 import { problem } from "../problems.ts";
 import { coreKeyOf } from "./azure-ssh-key.ts";
 import { network, oneOf, text, textLike, wholeNumber, yesOrNo } from "./fields.ts";
@@ -272,12 +272,16 @@ function imageOf(infraId: string, id: string | undefined, marketplace: AzureConf
   return { gallery: `gallery_${infraId.replaceAll("-", "_")}`, name: `${infraId}-gen2` };
 }
 
-function checkNodeSubnets({ nodeSubnets }: AzureConfig, { report }: PlatformContext): void {
+function checkNodeSubnets({ nodeSubnets }: AzureConfig, { machineNetworks, report }: PlatformContext): void {
   for (const [index, subnet] of nodeSubnets.entries()) {
     const bad = (expected: string) => {
       report(problem("option-invalid", { path: `azure.nodeSubnets.${index}`, found: subnet, expected }));
     };
-    if (subnet.endsWith("/0")) bad("a network of nodes: the rule is never for everybody");
+    const known = machineNetworks.filter((network) => isIpv6Network(network) === isIpv6Network(subnet));
+    if (Number(subnet.split("/")[1]) < (isIpv6Network(subnet) ? 16 : 8))
+      bad("a network of nodes: the rule is never for everybody");
+    else if (known.length > 0 && !known.some((network) => networkContains(network, subnet)))
+      bad(`a part of the machine networks (${known.join(", ")})`);
     const other = nodeSubnets.slice(0, index).find((earlier) => networksOverlap(earlier, subnet));
     if (other !== undefined) bad(`a network of its own: it overlaps ${other}`);
   }

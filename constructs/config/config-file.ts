@@ -90,9 +90,10 @@ export function readConfigAsFarAsPossible(
 ): PartialConfig {
   const value = file === undefined ? {} : readYaml(file, advice);
   const result = configSchema.safeParse(value);
-  if (result.success) return { config: result.data, problems: [], wrong: [] };
+  const templates = templatesIn(value);
+  if (result.success) return { config: result.data, problems: templates, wrong: [] };
   const { issues } = result.error;
-  const problems = describeIssues(issues, configSchema, value, "");
+  const problems = [...describeIssues(issues, configSchema, value, ""), ...templates];
   if (!isObject(value)) throw new InputError(...problems);
   const paths = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
@@ -110,6 +111,16 @@ export function readConfigAsFarAsPossible(
     issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
   );
   return { config, problems, wrong };
+}
+
+/** Terraform would take these for expressions of its own. */
+function templatesIn(value: unknown, path = "", above: readonly unknown[] = []): Problem[] {
+  if (typeof value === "string" && /[$%]\{/.test(value))
+    return [problem("option-invalid", { path, found: JSON.stringify(value), expected: "a text without ${ and %{" })];
+  if (typeof value !== "object" || value === null || above.includes(value)) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    templatesIn(part, path === "" ? key : `${path}.${key}`, [...above, value]),
+  );
 }
 
 /** So that the rest of a platform can be checked: what is said about these is left out. */
@@ -136,7 +147,7 @@ function withPlaceholders(config: Config): Config {
 }
 
 /** The types say that it is there; in a config with mistakes it need not be. */
-const blank = <T>(value: T, placeholder: T): T => (value) ?? placeholder;
+const blank = <T>(value: T, placeholder: T): T => value ?? placeholder;
 
 /** What is left of a platform when wrong values are gone need not be whole. */
 const partialSchema = configSchema.extend({

@@ -13,12 +13,13 @@ import { type LocalInputs, resolveLocal } from "./local.ts";
 import { bootstrapIgnOf, metadataOf, readBootstrapIgn } from "./install-dir.ts";
 import type { Metadata } from "./metadata.ts";
 import { type Platform, type PlatformContext, platforms } from "./platform.ts";
-import { rememberedCluster } from "./remembered.ts";
+import { isDeployed, rememberedCluster } from "./remembered.ts";
 import { readStream } from "./stream.ts";
 
 /** The environment variable that names the config file. */
 export const configVariable = "KONNECTIVITY_CONFIG";
 const usualFile = "konnectivity.yaml";
+const usualStateFolder = ".state";
 
 /** The config file to use: the one that the environment names, or konnectivity.yaml. */
 export function configFileOf(environment: Readonly<Record<string, string | undefined>>): string {
@@ -29,7 +30,9 @@ export function configFileOf(environment: Readonly<Record<string, string | undef
 /** The config file to read: undefined if none is named, and there is none by the usual name. */
 export function configFileIfThere(environment: Readonly<Record<string, string | undefined>>): string | undefined {
   const file = configFileOf(environment);
-  return file === usualFile && !existsSync(file) ? undefined : file;
+  if (file !== usualFile || existsSync(file)) return file;
+  if (isDeployed(usualStateFolder)) throw new InputError(problem("config-gone", { file, folder: usualStateFolder }));
+  return undefined;
 }
 
 /** The payload for the stacks, or that there is none: then everything can be destroyed and nothing deployed. */
@@ -107,8 +110,24 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   const inCloud = platforms.some((platform) => config[platform] !== undefined);
   const infraId =
     inCloud && !metadataDamaged
-      ? infraIdOf(config, metadata, problems)
+      ? infraIdOf(config, metadata, shownInstallDir, problems)
       : (config.infrastructureName ?? metadata?.infraID ?? "");
+  const remembered = stateFolder === undefined ? undefined : attempt(() => rememberedCluster(stateFolder));
+  if (
+    inCloud &&
+    stateFolder !== undefined &&
+    remembered !== undefined &&
+    infraId !== "" &&
+    remembered.infraID !== infraId &&
+    isDeployed(stateFolder)
+  )
+    problems.push(
+      problem("state-of-another-cluster", {
+        folder: relative(workingDirectory, stateFolder),
+        remembered: remembered.infraID,
+        infraId,
+      }),
+    );
   problems.push(...addressProblems(config, fixedAddress, payload?.firewall));
   const context: PlatformContext = {
     infraId,
@@ -117,6 +136,7 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
     stream,
     streamGiven: streamFile !== undefined,
     fixedAddress,
+    machineNetworks: payload?.firewall?.sources.networks ?? [],
     opensTunnelPort: config.tunnel !== "off" && config.firewall === "managed",
     payload: payload?.text,
     tags: config.tags,
@@ -164,7 +184,12 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   };
 }
 
-function infraIdOf({ infrastructureName, state }: Config, metadata: Metadata | undefined, problems: Problem[]): string {
+function infraIdOf(
+  { infrastructureName, state }: Config,
+  metadata: Metadata | undefined,
+  installDir: string,
+  problems: Problem[],
+): string {
   const shared = state.local === undefined;
   if (infrastructureName !== undefined && metadata !== undefined && infrastructureName !== metadata.infraID)
     problems.push(
@@ -182,7 +207,7 @@ function infraIdOf({ infrastructureName, state }: Config, metadata: Metadata | u
       found: "missing",
       expected:
         metadata === undefined
-          ? "the cluster's infra ID (there is no metadata.json, and nothing is remembered)"
+          ? `the cluster's infra ID (there is no metadata.json in ${installDir}, and nothing is remembered)`
           : `${metadata.infraID} (with a shared state the config says it, so that any machine can destroy)`,
     }),
   );

@@ -17,6 +17,8 @@ export interface PlatformContext {
   readonly streamGiven: boolean;
   /** The machine's private IP address, if the config fixes it. */
   readonly fixedAddress?: string;
+  /** The nodes' networks, as the install config has them; empty if that is not known. */
+  readonly machineNetworks: readonly string[];
   /** Whether a rule for 8091 is made. */
   readonly opensTunnelPort: boolean;
   /** @default - there is none, or it could not be made, which is told elsewhere */

@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Metadata, readMetadata } from "./metadata.ts";
+import { platforms } from "./platform.ts";
 import { writeUserFiles } from "./user-file.ts";
 
 /**
@@ -16,4 +17,12 @@ export function rememberCluster(stateFolder: string, metadata: Metadata): void {
 export function rememberedCluster(stateFolder: string): Metadata | undefined {
   const file = fileIn(stateFolder);
   return existsSync(file) ? readMetadata(file) : undefined;
+}
+
+/** Whether a cloud's stack in this folder still has resources. */
+export function isDeployed(stateFolder: string): boolean {
+  return platforms.some((platform) => {
+    const file = join(stateFolder, `${platform}-bootstrap.tfstate`);
+    return existsSync(file) && /"resources": \[\s*\{/.test(readFileSync(file, "utf8"));
+  });
 }

@@ -25,6 +25,7 @@ export function startingFile(platform: Platform): string {
     "",
     ...shown.flatMap(([key, node]) => {
       if (key === "installDir") return option(key, { ...node, default: undefined }, true, "ocp");
+      if (key === "stream" && platform !== "azure") return option(key, node, true, "coreos-stream.json");
       if (key === platform) return [...comment(node), `${key}:`, ...indent(optionsOf(node, usual[platform])), ""];
       return option(key, node, false);
     }),

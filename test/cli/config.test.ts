@@ -24,7 +24,7 @@ describe("config init", () => {
     expect(made.stdout).toContain("config check");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const written = parse(readFileSync(file, "utf8")) as Record<string, Record<string, unknown>>;
-    expect(Object.keys(written)).toEqual(["installDir", platform]);
+    expect(Object.keys(written)).toEqual(["installDir", ...(platform === "azure" ? [] : ["stream"]), platform]);
     const { code, stdout, stderr } = await run("config", "check", "--config", file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     for (const line of linesOf(stderr)) expect(line).toMatch(/^error: .* is missing; expected /);

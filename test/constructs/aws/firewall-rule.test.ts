@@ -47,7 +47,7 @@ describe("the rule for 8091 on AWS", () => {
       protocol: "tcp",
       port: 8091,
       direction: "ingress",
-      sources: { networks: ["10.0.0.0/16"] },
+      sources: { networks: ["10.0.0.0/16"], securityGroups: ["sg-0123456789abcdef0", "sg-0123456789abcdef1"] },
       destination: { address: "${aws_instance.machine.private_ip}" },
     });
     expect(only(stack, "aws_instance").vpc_security_group_ids).toEqual([

@@ -212,7 +212,7 @@ describe("the azure part of a config", () => {
 
   it("reports everything together", () => {
     const found = mistakes({ nodeSubnets: ["10.0.0.0/8", "0.0.0.0/0"], pointer: "identity", sasHours: 1 });
-    expect(found).toHaveLength(3);
+    expect(found).toHaveLength(4);
   });
 
   it.each([

@@ -126,6 +126,11 @@ describe("the config file", () => {
       { state: { azurerm: { resourceGroupName: "a", containerName: "b", keyPrefix: "c" } } },
       "state.azurerm.storageAccountName is missing",
     ],
+    [
+      "an expression of Terraform",
+      { tags: { a: "${file(1)}" } },
+      'tags.a is "${file(1)}"; expected a text without ${ and %{.',
+    ],
     ["a stream that is none", { stream: "konnectivity.yaml" }, "konnectivity.yaml is not a CoreOS stream"],
     [
       "an address outside the cluster",
@@ -166,7 +171,7 @@ describe("the cluster", () => {
     expect(inputs.infraId).toBe("prod-x7k2p");
     expect(inputs.uniquePart).toMatch(/^[0-9a-f]{8}$/);
     expect(mistakes({}, { metadata: null })).toEqual([
-      "infrastructureName is missing; expected the cluster's infra ID (there is no metadata.json, and nothing is remembered).",
+      "infrastructureName is missing; expected the cluster's infra ID (there is no metadata.json in ocp, and nothing is remembered).",
       expect.stringContaining("aws.region is missing"),
     ]);
   });
@@ -197,6 +202,26 @@ describe("the cluster", () => {
     expect(Object.keys(project.synth())).toEqual(["aws-bootstrap"]);
     expect(existsSync(join(project.outdir, "stacks/aws-bootstrap/payload.ign"))).toBe(false);
     expect(JSON.parse(readFileSync(record, "utf8"))).toMatchObject({ infraID: metadata.infraID });
+  });
+
+  it("does not take another cluster's state for its own", () => {
+    const project = projectWith();
+    project.synth();
+    project.write("ocp/metadata.json", JSON.stringify({ ...metadata, infraID: "other-12345" }));
+    expect(project.inputs().infraId).toBe("other-12345");
+    project.write(
+      ".state/aws-bootstrap.tfstate",
+      JSON.stringify({ resources: [{ type: "aws_instance" }] }, undefined, 2),
+    );
+    expect(() => project.inputs()).toThrow(
+      `The state folder .state holds the state of ${metadata.infraID}, which is still deployed, and this is other-12345`,
+    );
+  });
+
+  it("keeps its state outside the folder that is cleared", () => {
+    const project = projectWith({ state: { local: { folder: "cdktf.out/stacks/state" } } });
+    expect(() => project.synth()).toThrow("state.local.folder is a folder in the output folder; expected another one");
+    expect(existsSync(join(project.outdir, "stacks/aws-bootstrap/payload.ign"))).toBe(false);
   });
 
   it("is in the config with a shared state: any machine must be able to destroy", () => {
