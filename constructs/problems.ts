@@ -106,15 +106,20 @@ export const problemCodes = Object.keys(sentences) as readonly ProblemCode[];
 export interface Problem {
   readonly code: ProblemCode;
   readonly message: string;
-  /** The options of the config that it is about, like aws.vpcId. */
-  readonly options: readonly string[];
 }
+
+const optionsByProblem = new WeakMap<Problem, readonly string[]>();
+
+/** The options of the config that a problem is about, like aws.vpcId. */
+export const optionsOf = (found: Problem): readonly string[] => optionsByProblem.get(found) ?? [];
 
 export function problem<C extends ProblemCode>(code: C, ...parameters: Parameters<Sentences[C]>): Problem {
   const sentence = sentences[code] as (...p: Parameters<Sentences[C]>) => string;
   const { path, paths } = (parameters[0] ?? {}) as { path?: string; paths?: string };
   const options = (path ?? paths ?? "").split(/[ ,]+/).filter((word) => /^[a-z][\w-]*(\.[\w-]+)*$/i.test(word));
-  return { code, message: sentence(...parameters), options };
+  const found = { code, message: sentence(...parameters) };
+  optionsByProblem.set(found, options);
+  return found;
 }
 
 /** Bad input: all that is wrong with it, together. */

@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from "node:path";
 import { asKernelWrites, isIpAddress, liesIn } from "../addresses.ts";
 import { type BootstrapPayload, makePayload } from "../bootstrap-payload.ts";
 import type { FirewallNeed } from "../konnectivity/firewall-need.ts";
-import { InputError, type Problem, problem, type Warning } from "../problems.ts";
+import { InputError, optionsOf, type Problem, problem, type Warning } from "../problems.ts";
 import { type AwsInputs, resolveAws } from "./aws.ts";
 import { type AzureInputs, resolveAzure } from "./azure.ts";
 import { type Config, readConfigAsFarAsPossible } from "./config-file.ts";
@@ -156,7 +156,7 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   // What follows from a wrong value is not said beside it.
   const follows = (option: string) =>
     wrong.some((path) => path === option || path.startsWith(`${option}.`) || option.startsWith(`${path}.`));
-  const others = problems.filter(({ options }) => !options.some(follows));
+  const others = problems.filter((found) => !optionsOf(found).some(follows));
   if (inFile.length + others.length > 0) throw new InputError(...inFile, ...others);
 
   const missing = `there is no bootstrap.ign in ${shownInstallDir}`;
