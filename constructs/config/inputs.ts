@@ -12,7 +12,7 @@ import { type GoogleInputs, resolveGoogle } from "./google.ts";
 import { type LocalInputs, resolveLocal } from "./local.ts";
 import { bootstrapIgnOf, metadataOf, readBootstrapIgn } from "./install-dir.ts";
 import type { Metadata } from "./metadata.ts";
-import { type Platform, type PlatformContext, platforms } from "./platform.ts";
+import { type PlatformContext, platforms } from "./platform.ts";
 import { isDeployed, rememberedCluster } from "./remembered.ts";
 import { readStream } from "./stream.ts";
 
@@ -241,9 +241,4 @@ function addressProblems(config: Config, fixedAddress: string | undefined, need:
 function uniquePartOf(id: string): string {
   const digits = /^[0-9a-f]{8}(?=-)/i.exec(id)?.[0];
   return (digits ?? createHash("sha256").update(id).digest("hex").slice(0, 8)).toLowerCase();
-}
-
-/** The platforms that this config has, in a fixed order. */
-export function configuredPlatforms(inputs: Inputs): Platform[] {
-  return platforms.filter((platform) => inputs[platform] !== undefined);
 }

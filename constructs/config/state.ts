@@ -59,5 +59,3 @@ export const stateSchema = z
   .refine((state) => Object.keys(state).length === 1, { error: kinds })
   .prefault({ local: {} })
   .describe("Where Terraform keeps what it made: one file and one state folder for each cluster.");
-
-export type StateConfig = z.output<typeof stateSchema>;
