@@ -14,6 +14,12 @@ const upwards = {
   message: "Dependencies point one way: main → stacks → constructs (docs/architecture.md).",
 };
 
+/** @param {string} platform */
+const otherPlatforms = (platform) => ({
+  regex: `(^|/)(${["aws", "azure", "google", "local"].filter((other) => other !== platform).join("|")})(/|\\.ts$)`,
+  message: "Platforms never import each other.",
+});
+
 /** @param {object[]} patterns */
 const imports = (...patterns) =>
   /** @type {const} */ ({
@@ -35,6 +41,13 @@ export default defineConfig(
     },
   },
   { files: ["constructs/**"], rules: imports(upwards) },
+  ...["aws", "azure", "google", "local"].flatMap((platform) => [
+    {
+      files: [`constructs/${platform}/**`, `constructs/config/${platform}.ts`],
+      rules: imports(upwards, otherPlatforms(platform)),
+    },
+    { files: [`stacks/${platform}.ts`], rules: imports(otherPlatforms(platform)) },
+  ]),
   {
     files: ["constructs/payload/**"],
     rules: imports(upwards, {

@@ -4,7 +4,10 @@ import { synthesize } from "./stacks/app.ts";
 
 /** Config in, one stack pair per configured platform out. */
 try {
-  synthesize(readInputs(configFileIfThere(process.env), new Date()));
+  const inputs = readInputs(configFileIfThere(process.env), new Date());
+  // The cdktf command keeps these to itself and prints the stacks' annotations, which are the same.
+  for (const { message } of inputs.warnings) console.error(`warning: ${message}`);
+  synthesize(inputs);
 } catch (error) {
   if (!(error instanceof InputError)) throw error;
   for (const { message } of error.problems) console.error(`error: ${message}`);

@@ -93,6 +93,14 @@ function resourcesOf(stackText: string): MadeResource[] {
     );
 }
 
+function placeOf({ local, s3, gcs, azurerm }: Inputs["state"]): string {
+  if (s3 !== undefined) return `s3 ${s3.bucket}/${s3.keyPrefix}`;
+  if (gcs !== undefined) return `gcs ${gcs.bucket}/${gcs.keyPrefix}`;
+  if (azurerm !== undefined)
+    return `azurerm ${azurerm.storageAccountName}/${azurerm.containerName}/${azurerm.keyPrefix}`;
+  return `local, in ${local?.folder ?? ""} beside the config file`;
+}
+
 function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
   const { tunnel, payload, state } = inputs;
   const lines = [
@@ -101,14 +109,12 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
     tunnel === "off"
       ? "tunnel    off"
       : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}`,
-    `state     ${Object.keys(state).join()}`,
+    `state     ${placeOf(state)}`,
     ...Object.entries(stacks).flatMap(([stack, made]) => [
       "",
       `${stack}: ${made.length} resources`,
       ...made.map(({ type, name }) => `  ${type}${name === undefined ? "" : `  ${name}`}`),
     ]),
   ];
-  if (Object.keys(stacks).length === 0)
-    lines.push("", `No platform is configured: add ${platforms.join(", ")} to make a stack.`);
   return lines.join("\n") + "\n";
 }

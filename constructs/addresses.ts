@@ -12,6 +12,11 @@ export function isIpv6(text: string): boolean {
   return isIpAddress(text) && text.includes(":");
 }
 
+/** A network of IPv6 addresses, like fd00::/48. */
+export function isIpv6Network(text: string): boolean {
+  return isIpv6(text.split("/")[0] ?? "");
+}
+
 /** An address that others can dial: not loopback, unspecified, link-local or multicast. */
 export function isDialable(text: string): boolean {
   if (!isIpAddress(text)) return false;

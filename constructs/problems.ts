@@ -42,7 +42,10 @@ const sentences = {
     `Anchor "${p.second}" stands before anchor "${p.first}" in bootkube.sh; this release is not known here, please report it with its version.`,
 
   // The config file
-  "config-not-yaml": (p: { file: string; detail: string }) => `${p.file} is not YAML: ${p.detail}.`,
+  "config-not-yaml": (p: { file: string; detail: string }) =>
+    `${p.file} is not YAML that can be read: ${p.detail}; mend that place.`,
+  "no-platform": () =>
+    "The config names no platform, so there is nothing to describe: add aws, azure, google or local to it.",
   "option-unknown": (p: { path: string; hint: string }) => `${p.path} is not an option${p.hint}.`,
   "option-invalid": (p: { path: string; found: string; expected: string }) =>
     `${p.path} is ${p.found}; expected ${p.expected}.`,
@@ -76,7 +79,7 @@ const sentences = {
   "file-exists": (p: { file: string; advice: string }) =>
     `${p.file} is there already and was not touched: ${p.advice}.`,
   "metadata-invalid": (p: { file: string; detail: string }) =>
-    `${p.file} is not the metadata.json that openshift-install writes: ${p.detail}.`,
+    `${p.file} is not the metadata.json that openshift-install writes: ${p.detail}; bring the file back as it was, or give another installDir.`,
   "stream-invalid": (p: { file: string }) =>
     `${p.file} is not a CoreOS stream: save what "openshift-install coreos print-stream-json" prints.`,
   "stream-lacks-image": (p: { file: string; what: string; option: string }) =>
@@ -136,5 +139,7 @@ export class InputError extends Error {
 /** What a user should know although the build goes on. */
 export interface Warning {
   readonly code: string;
+  /** Whose stack it is about. @default - all of them */
+  readonly platform?: string;
   readonly message: string;
 }

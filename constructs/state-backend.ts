@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
 import type { Inputs } from "./config/inputs.ts";
@@ -53,6 +53,8 @@ export function localStateBackup(stack: TerraformStack, stateFolder: string): st
 export function protectLocalState(folder: string, stacks: readonly string[]): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Beside the config file, whose folder is often a repository: a state is not for everybody who can read that.
+    if (!existsSync(join(folder, ".gitignore"))) writeFileSync(join(folder, ".gitignore"), "*\n");
     for (const stack of stacks) {
       for (const file of [localFile(folder, stack), backupOf(localFile(folder, stack))]) {
         closeSync(openSync(file, "a", 0o600));

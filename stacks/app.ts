@@ -3,6 +3,7 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import { App, Manifest } from "cdktf";
 import { type Inputs } from "../constructs/config/inputs.ts";
 import { rememberCluster } from "../constructs/config/remembered.ts";
+import { reasonOf } from "../constructs/config/user-file.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { payloadFileName } from "../constructs/payload-file.ts";
 import { protectLocalState } from "../constructs/state-backend.ts";
@@ -21,20 +22,31 @@ export const newApp = (outdir?: string) => new App({ outdir, stackTraces: false,
 /** The stacks of every platform in the config, and of no other. Their names never depend on how many there are. */
 export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
   const { aws, azure, google, local } = inputs;
-  return [
+  const stacks = [
     ...(aws === undefined ? [] : [new AwsBootstrap(app, inputs, aws)]),
     ...(azure === undefined ? [] : [new AzureBootstrap(app, inputs, azure)]),
     ...(google === undefined ? [] : [new GoogleBootstrap(app, inputs, google)]),
     ...(local === undefined ? [] : [new LocalBootstrap(app, inputs, local)]),
   ];
+  if (stacks.length === 0) throw new InputError(problem("no-platform"));
+  return stacks;
 }
 
 /** Describes everything and writes it to the app's output folder, the payload beside each stack. */
 export function synthesize(inputs: Inputs, outdir?: string): void {
+  try {
+    describeAndWrite(inputs, outdir);
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error && "path" in error)) throw error;
+    throw new InputError(problem("file-unwritable", { file: String(error.path), reason: reasonOf(error) }));
+  }
+}
+
+function describeAndWrite(inputs: Inputs, outdir?: string): void {
   const app = newApp(outdir);
   const stacks = bootstrapStacks(app, inputs);
   const { stateFolder, metadata } = inputs;
-  if (stateFolder !== undefined && stacks.length > 0) {
+  if (stateFolder !== undefined) {
     checkStateFolder(app, stateFolder);
     protectLocalState(
       stateFolder,

@@ -82,10 +82,7 @@ function ingressOf(inputs: Inputs, aws: AwsInputs): Ingress[] {
       id: "konnectivity",
       description: "Konnectivity agents of the nodes",
       port: ports.agent,
-      sources:
-        inputs.tunnel === "off" || inputs.firewall === "external"
-          ? []
-          : nodes.map((securityGroupId) => ({ securityGroupId })),
+      sources: inputs.opensTunnelPort ? nodes.map((securityGroupId) => ({ securityGroupId })) : [],
     },
     { id: "ssh", description: "ssh", port: ports.ssh, sources: from(aws.allowedBootstrapSshCidr) },
     {

@@ -2,7 +2,7 @@ import { DataAzurermClientConfig } from "@cdktf/provider-azurerm/lib/data-azurer
 import { AzurermProvider } from "@cdktf/provider-azurerm/lib/provider/index.js";
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import { isIpv6 } from "../constructs/addresses.ts";
+import { isIpv6Network } from "../constructs/addresses.ts";
 import { ApiMembership } from "../constructs/azure/api-membership.ts";
 import { FirewallRule, type Ingress } from "../constructs/azure/firewall-rule.ts";
 import { type Image, Machine } from "../constructs/azure/machine.ts";
@@ -11,7 +11,7 @@ import { PayloadReader } from "../constructs/azure/payload-reader.ts";
 import { PayloadSas } from "../constructs/azure/payload-sas.ts";
 import { PayloadStore } from "../constructs/azure/payload-store.ts";
 import { StateBackup } from "../constructs/azure/state-backup.ts";
-import type { AzureInputs } from "../constructs/config/azure.ts";
+import { azureClusterTag, type AzureInputs } from "../constructs/config/azure.ts";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import { ports } from "../constructs/machine-ports.ts";
 import { localStateBackup } from "../constructs/state-backend.ts";
@@ -24,7 +24,7 @@ export class AzureBootstrap extends BootstrapStack {
     const { infraId, uniquePart, fixedAddress } = inputs;
     const { resourceGroupName, region, pointer, bootstrapIdentityId } = azure;
     const name = `${infraId}-bootstrap`;
-    const tags = { ...inputs.tags, [`kubernetes.io_cluster.${infraId}`]: "owned" };
+    const tags = { ...inputs.tags, [azureClusterTag(infraId)]: "owned" };
     const place = { resourceGroupName, region, tags };
     new AzurermProvider(this, "azurerm", {
       subscriptionId: azure.subscriptionId,
@@ -67,7 +67,7 @@ export class AzureBootstrap extends BootstrapStack {
             waitSeconds: pointer.waitSeconds,
           })
         : undefined;
-    const ipv6 = azure.nodeSubnets.some((subnet) => isIpv6(subnet.split("/")[0] ?? ""));
+    const ipv6 = azure.nodeSubnets.some(isIpv6Network);
     this.payload.machineIsMadeOf({
       image: JSON.stringify(azure.image),
       size: azure.bootstrapVMSize,
@@ -147,7 +147,7 @@ function ingressOf(inputs: Inputs, azure: AzureInputs, networkInterface: Network
   const from = (id: string, description: string, port: number, source: string | undefined): Ingress[] =>
     source === undefined ? [] : [{ id, description, port, source, destination: networkInterface.addressFor(source) }];
   return [
-    ...(inputs.tunnel === "off" || inputs.firewall === "external" ? [] : azure.nodeSubnets).flatMap((subnet, index) =>
+    ...(inputs.opensTunnelPort ? azure.nodeSubnets : []).flatMap((subnet, index) =>
       from(`konnectivity-${index}`, "Konnectivity agents of the nodes", ports.agent, subnet),
     ),
     ...from("ssh", "ssh", ports.ssh, azure.allowedBootstrapSshCidr),

@@ -25,6 +25,9 @@ export interface MachineOutputs {
   readonly firewallRules?: readonly string[];
 }
 
+/** One word of a command line that is copied. */
+const shellWord = (text: string) => (/^[\w./~+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 /** What the bootstrap stacks of all platforms share: state, provider versions, the payload, outputs. */
 export abstract class BootstrapStack extends TerraformStack {
   readonly payload: PayloadFile;
@@ -42,7 +45,8 @@ export abstract class BootstrapStack extends TerraformStack {
         version: inputs.providerVersions[provider],
       });
     this.payload = new PayloadFile(this, "payload", inputs);
-    for (const { message } of inputs.warnings) Annotations.of(this).addWarning(message);
+    for (const { message, platform = props.platform } of inputs.warnings)
+      if (platform === props.platform) Annotations.of(this).addWarning(message);
   }
 
   protected addOutputs(machine: MachineOutputs): void {
@@ -75,11 +79,11 @@ export abstract class BootstrapStack extends TerraformStack {
           : undefined,
       ssh: { value: `ssh core@${reachable}`, description: "If ssh is open" },
       gather: {
-        value: `openshift-install gather bootstrap --dir ${installDir} --bootstrap ${reachable}`,
+        value: `openshift-install gather bootstrap --dir ${shellWord(installDir)} --bootstrap ${reachable}`,
         description: "If the installation fails",
       },
       next: {
-        value: `openshift-install wait-for bootstrap-complete --dir ${installDir}`,
+        value: `openshift-install wait-for bootstrap-complete --dir ${shellWord(installDir)}`,
         description: "Waits until the cluster needs the machine no longer",
       },
       teardown: {

@@ -119,7 +119,7 @@ function ingressOf(inputs: Inputs, google: GoogleInputs): Ingress[] {
       id: "konnectivity",
       description: "Konnectivity agents of the nodes",
       port: ports.agent,
-      sources: inputs.tunnel === "off" || inputs.firewall === "external" ? [] : nodes.map((tag) => ({ tag })),
+      sources: inputs.opensTunnelPort ? nodes.map((tag) => ({ tag })) : [],
     },
     { id: "ssh", description: "ssh", port: ports.ssh, sources: from(google.allowedBootstrapSshCidr) },
     {

@@ -29,10 +29,21 @@ describe("lint", () => {
     ["constructs/payload/check.ts", "cdktf", "pure"],
     ["constructs/payload/check.ts", "node:fs", "pure"],
     ["constructs/konnectivity/tunnel.ts", "../payload/check.ts", "knows no Ignition"],
+    ["constructs/aws/machine.ts", "../google/machine.ts", "never import each other"],
+    ["constructs/config/google.ts", "./azure.ts", "never import each other"],
+    ["stacks/azure.ts", "../constructs/aws/machine.ts", "never import each other"],
+    ["stacks/azure.ts", "./local.ts", "never import each other"],
     ["constructs/problems.ts", "../cli/main.ts", "one way"],
     ["constructs/problems.ts", "../main.ts", "one way"],
   ])("keeps the direction: %s does not import %s", async (file, module, reason) => {
     expect((await refusals(file, module)).join()).toContain(reason);
+  });
+
+  it.each([
+    ["stacks/azure.ts", "../constructs/azure/machine.ts"],
+    ["stacks/app.ts", "./azure.ts"],
+  ])("lets a platform's own parts in: %s imports %s", async (file, module) => {
+    expect(await refusals(file, module)).toEqual([]);
   });
 
   it("has nothing against one resource of a provider", async () => {

@@ -1,23 +1,26 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../constructs/config/config-file.ts";
+import { configFileIfThere } from "../constructs/config/inputs.ts";
 import { readUserFile, writeUserFiles } from "../constructs/config/user-file.ts";
 import { readInstallDir } from "../constructs/config/install-dir.ts";
 import { readStream } from "../constructs/config/stream.ts";
 import { configCommand } from "../cli/config.ts";
 import { payloadCommand } from "../cli/payload.ts";
-import { checkOptions } from "../cli/verify.ts";
+import { labCommand } from "../cli/lab.ts";
+import { checkOptions, verifyCommand } from "../cli/verify.ts";
 import { makePayload } from "../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../constructs/konnectivity/options.ts";
 import { anchors } from "../constructs/payload/bootkube.ts";
 import type { FileEntry } from "../constructs/payload/ignition.ts";
 import { inspect } from "../constructs/payload/inspect.ts";
 import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
-import { InputError, type Problem, problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
+import { InputError, type Problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
 import { readKubeconfig } from "../lab/verify-cluster.ts";
+import { exampleOf, metadata, Project } from "./support/stacks.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 const bootkubePath = "/usr/local/bin/bootkube.sh";
@@ -62,10 +65,32 @@ function installDir(name: string, metadata?: string): string {
   return dir;
 }
 
+const ignore = () => undefined;
+const silent = { text: ignore, json: ignore, warnings: ignore, error: ignore };
 const command = (...args: string[]) => {
-  const ignore = () => undefined;
-  payloadCommand({ text: ignore, json: ignore, warnings: ignore, error: ignore }).parse(args, { from: "user" });
+  payloadCommand(silent).parse(args, { from: "user" });
 };
+
+/** With another user id than this process has. */
+async function asUser(id: number, act: () => Promise<unknown>): Promise<void> {
+  const spy = vi.spyOn(process, "getuid").mockReturnValue(id);
+  try {
+    await act();
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+/** As Terraform writes it. */
+const deployedState = '{\n  "resources": [\n    {}\n  ]\n}\n';
+function inProject(act: (project: Project) => void): void {
+  const project = new Project(exampleOf("aws").config, { files: exampleOf("aws").files });
+  try {
+    act(project);
+  } finally {
+    project.remove();
+  }
+}
 
 const onlyFile = (path: string) => (files: FileEntry[]) => files.filter((file) => file.path === path);
 
@@ -135,14 +160,32 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   ],
   "state-of-another-cluster": [
     () => {
-      throw new InputError(
-        problem("state-of-another-cluster", { folder: ".state", remembered: "a-12345", infraId: "b-12345" }),
-      );
+      inProject((project) => {
+        project.synth();
+        project.write(".state/aws-bootstrap.tfstate", deployedState);
+        project.write("ocp/metadata.json", JSON.stringify({ ...metadata, infraID: "other-12345" }));
+        project.inputs();
+      });
     },
   ],
   "config-gone": [
     () => {
-      throw new InputError(problem("config-gone", { file: "konnectivity.yaml", folder: ".state" }));
+      inProject((project) => {
+        project.synth();
+        project.write(".state/aws-bootstrap.tfstate", deployedState);
+        rmSync(project.configFile);
+        configFileIfThere({}, project.folder);
+      });
+    },
+  ],
+  "no-platform": [
+    () => {
+      const project = new Project({});
+      try {
+        project.synth();
+      } finally {
+        project.remove();
+      }
     },
   ],
   "combination-refused": [
@@ -202,11 +245,7 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   ],
   "file-exists": [
     () => {
-      const ignore = () => undefined;
-      configCommand({ text: ignore, json: ignore, warnings: ignore, error: ignore }).parse(
-        ["init", "aws", "--config", userFile("there.yaml", "")],
-        { from: "user" },
-      );
+      configCommand(silent).parse(["init", "aws", "--config", userFile("there.yaml", "")], { from: "user" });
     },
   ],
   "metadata-invalid": ["", "[]", "{}", '{"clusterName":"a","infraID":5}'].map(
@@ -219,14 +258,13 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   ],
   "not-a-payload": [() => inspect(sampleText("4.18"), "some.ign")],
   "root-needed": [
-    () => {
-      throw new InputError(problem("root-needed"));
-    },
+    () => asUser(1000, () => labCommand(silent).parseAsync(["up", "--payload", "p"], { from: "user" })),
+    () => asUser(1000, () => labCommand(silent).parseAsync(["down"], { from: "user" })),
+    () => asUser(1000, () => verifyCommand(silent).parseAsync([], { from: "user" })),
   ],
   "lab-not-running": [
-    () => {
-      throw new InputError(problem("lab-not-running", { name: "local" }));
-    },
+    () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
+    () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
   ],
   "verify-lab-only": [
     () => {
@@ -238,8 +276,12 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   ),
   "cluster-unreachable": [
     () => {
-      const reason = "connect ECONNREFUSED 127.0.0.1:1";
-      throw new InputError(problem("cluster-unreachable", { server: "https://127.0.0.1:1", reason }));
+      // Nothing listens there.
+      const server = { clusters: [{ name: "c", cluster: { server: "https://127.0.0.1:1" } }] };
+      const context = { contexts: [{ name: "x", context: { cluster: "c", user: "u" } }], "current-context": "x" };
+      const user = { users: [{ name: "u", user: { token: "t" } }] };
+      const kubeconfig = userFile("unreachable", JSON.stringify({ ...server, ...context, ...user }));
+      return verifyCommand(silent).parseAsync(["--kubeconfig", kubeconfig], { from: "user" });
     },
   ],
   "payload-damaged": [
@@ -252,9 +294,9 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   ],
 };
 
-function provoke(act: () => unknown): readonly Problem[] {
+async function provoke(act: () => unknown): Promise<readonly Problem[]> {
   try {
-    act();
+    await act();
   } catch (error) {
     // Anything else would reach the user as a stack trace.
     expect(error).toBeInstanceOf(InputError);
@@ -273,12 +315,12 @@ describe("every problem", () => {
     acts.map((act, index) => ({ code, index, act })),
   );
 
-  it.each(cases)("can be provoked: $code ($index)", ({ code, act }) => {
-    expect(provoke(act).map((found) => found.code)).toContain(code);
+  it.each(cases)("can be provoked: $code ($index)", async ({ code, act }) => {
+    expect((await provoke(act)).map((found) => found.code)).toContain(code);
   });
 
-  it.each(cases)("is one good sentence: $code ($index)", ({ act }) => {
-    for (const { message } of provoke(act)) {
+  it.each(cases)("is one good sentence: $code ($index)", async ({ act }) => {
+    for (const { message } of await provoke(act)) {
       expect(message, "one line").not.toMatch(/[\n\r]/);
       expect(message, "a period at the end, and no other sign before it").toMatch(/[\w)\]"'`…]\.$/);
       expect(message, "a capital, a path, an option or what was found at the start").toMatch(
@@ -289,8 +331,8 @@ describe("every problem", () => {
     }
   });
 
-  it("is told even of a config that contains itself", () => {
-    expect(provoke(() => config("tunnel: &itself\n  protocol: *itself\n"))).toHaveLength(1);
+  it("is told even of a config that contains itself", async () => {
+    expect(await provoke(() => config("tunnel: &itself\n  protocol: *itself\n"))).toHaveLength(1);
   });
 
   it("is part of the error's message, all of them", () => {

@@ -5,7 +5,7 @@ import { Construct } from "constructs";
 import { isIpv6 } from "../addresses.ts";
 import type { PayloadFile } from "../payload-file.ts";
 import { addressOf } from "../terraform-address.ts";
-import { addressInSubnet } from "../subnet-condition.ts";
+import { addressForMachines } from "../subnet-condition.ts";
 
 export interface MachineProps {
   readonly name: string;
@@ -74,16 +74,7 @@ export class Machine extends Construct {
           "subnet_id",
           "user_data",
         ]),
-        ...(fixedAddress !== undefined &&
-          !isIpv6(fixedAddress) && {
-            precondition: [
-              addressInSubnet(
-                fixedAddress,
-                `${addressOf(new DataAwsSubnet(this, "subnet", { id: props.subnet }))}.cidr_block`,
-                props.subnet,
-              ),
-            ],
-          }),
+        ...(fixedAddress !== undefined && { precondition: [this.#freeIn(props.subnet, fixedAddress)] }),
       },
       dependsOn: [...props.after],
     });
@@ -91,6 +82,17 @@ export class Machine extends Construct {
     this.instanceId = instance.id;
     this.privateIp = fixedAddress !== undefined && isIpv6(fixedAddress) ? fixedAddress : instance.privateIp;
     this.publicIp = instance.publicIp;
+  }
+
+  #freeIn(subnet: string, address: string) {
+    const data = addressOf(new DataAwsSubnet(this, "subnet", { id: subnet }));
+    return addressForMachines({
+      address,
+      networks: `[${data}.${isIpv6(address) ? "ipv6_cidr_block" : "cidr_block"}]`,
+      subnet,
+      kept: [0, 1, 2, 3, -1],
+      keptInWords: "AWS keeps the first four and the last",
+    });
   }
 }
 

@@ -2,8 +2,9 @@ import { DataAzurermSubnet } from "@cdktf/provider-azurerm/lib/data-azurerm-subn
 import { NetworkInterface as Interface } from "@cdktf/provider-azurerm/lib/network-interface/index.js";
 import { PublicIp } from "@cdktf/provider-azurerm/lib/public-ip/index.js";
 import { Construct } from "constructs";
-import { asKernelWrites, isIpv6 } from "../addresses.ts";
+import { asKernelWrites, isIpv6, isIpv6Network } from "../addresses.ts";
 import type { PayloadFile } from "../payload-file.ts";
+import { addressForMachines } from "../subnet-condition.ts";
 import { addressOf } from "../terraform-address.ts";
 
 export interface NetworkInterfaceProps {
@@ -90,12 +91,18 @@ export class NetworkInterface extends Construct {
       virtualNetworkName: virtualNetwork,
       resourceGroupName,
     });
-    return addressFree(address, `${addressOf(subnet)}.address_prefixes`, name);
+    return addressForMachines({
+      address,
+      networks: `${addressOf(subnet)}.address_prefixes`,
+      subnet: name,
+      kept: [0, 1, 2, 3, -1],
+      keptInWords: "Azure keeps the first four and the last",
+    });
   }
 
   /** Its private address of the same family as a network. */
   addressFor(network: string): string {
-    return isIpv6(network.split("/")[0] ?? "") ? this.#ipv6 : this.#ipv4;
+    return isIpv6Network(network) ? this.#ipv6 : this.#ipv4;
   }
 }
 
@@ -103,15 +110,4 @@ function allocation(address: string | undefined) {
   return address === undefined
     ? { privateIpAddressAllocation: "Dynamic" }
     : { privateIpAddressAllocation: "Static", privateIpAddress: address };
-}
-
-/** A precondition: the address lies in one of the subnet's networks and is none of the five that Azure keeps there. */
-function addressFree(address: string, networks: string, subnet: string) {
-  const sameFamily = isIpv6(address) ? 'strcontains(n, ":")' : '!strcontains(n, ":")';
-  const inside = `cidrhost("${address}/\${split("/", n)[1]}", 0) == cidrhost(n, 0)`;
-  const kept = `contains([for i in [0, 1, 2, 3, -1] : cidrhost(n, i)], "${address}")`;
-  return {
-    condition: `\${anytrue([for n in ${networks} : ${inside} && !${kept} if ${sameFamily}])}`,
-    errorMessage: `tunnel.address ${address} is not an address for machines in the subnet ${subnet} (Azure keeps the first four and the last): give a free one, or \`address: detect\`.`,
-  };
 }

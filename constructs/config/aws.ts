@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { problem } from "../problems.ts";
 import { network, textLike, wholeNumber, yesOrNo } from "./fields.ts";
-import { imageFor, type PlatformContext, required, warnOfWorld } from "./platform.ts";
+import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld } from "./platform.ts";
 
 const id = (prefix: string) =>
   textLike(`an id like ${prefix}-0123456789abcdef0`, new RegExp(`^${prefix}-[0-9a-f]{8,17}$`));
@@ -120,18 +119,13 @@ export function resolveAws(config: AwsConfig, context: PlatformContext): AwsInpu
   };
 }
 
-const refuse = (context: PlatformContext, paths: string, reason: string) => {
-  context.report(problem("combination-refused", { paths, reason }));
-};
-
 function checkSubnet({ publicSubnet, privateSubnet, publicIp }: AwsConfig, context: PlatformContext): void {
   if (publicSubnet === undefined && privateSubnet === undefined)
-    context.report(
-      problem("option-invalid", {
-        path: "aws.privateSubnet",
-        found: "missing",
-        expected: "a subnet for the machine (or aws.publicSubnet with `publicIp: true`)",
-      }),
+    invalid(
+      context,
+      "aws.privateSubnet",
+      "missing",
+      "a subnet for the machine (or aws.publicSubnet with `publicIp: true`)",
     );
   else if (publicSubnet !== undefined && privateSubnet !== undefined)
     refuse(context, "aws.publicSubnet and aws.privateSubnet", "the machine is in one subnet; give one of them");
@@ -161,12 +155,11 @@ function checkTargetGroups(config: AwsConfig, context: PlatformContext): void {
   if (!config.autoRegisterELB) return;
   for (const name of groups.slice(1))
     if (config[name] === undefined)
-      context.report(
-        problem("option-invalid", {
-          path: `aws.${name}`,
-          found: "missing",
-          expected: "a target group's ARN (or `autoRegisterELB: false`, if the API is balanced by something else)",
-        }),
+      invalid(
+        context,
+        `aws.${name}`,
+        "missing",
+        "a target group's ARN (or `autoRegisterELB: false`, if the API is balanced by something else)",
       );
 }
 
@@ -196,23 +189,23 @@ function checkArchitecture(instanceType: string, context: PlatformContext): void
     );
 }
 
-function checkTags({ tags, report }: PlatformContext): void {
-  const bad = (path: string, found: string, expected: string) => {
-    report(problem("option-invalid", { path, found, expected }));
-  };
+function checkTags(context: PlatformContext): void {
+  const { tags } = context;
   // Ours are two: the cluster's and the name.
-  if (Object.keys(tags).length > 48) bad("tags", `a list of ${Object.keys(tags).length}`, "at most 48 (AWS)");
+  if (Object.keys(tags).length > 48)
+    invalid(context, "tags", `a list of ${Object.keys(tags).length}`, "at most 48 (AWS)");
   for (const [key, value] of Object.entries(tags)) {
     if (!/^[\p{L}\p{N}\s+\-=._:/@]{1,128}$/u.test(key) || /^aws:/i.test(key))
-      bad(
+      invalid(
+        context,
         `tags.${key}`,
         "a name that AWS does not take",
         "letters, digits, spaces and + - = . _ : / @, not aws: in front",
       );
     if (!/^[\p{L}\p{N}\s+\-=._:/@]{0,256}$/u.test(value))
-      bad(`tags.${key}`, JSON.stringify(value), "letters, digits, spaces and + - = . _ : / @ (AWS)");
+      invalid(context, `tags.${key}`, JSON.stringify(value), "letters, digits, spaces and + - = . _ : / @ (AWS)");
     if (key === "Name")
-      bad("tags.Name", JSON.stringify(value), "another name: resources have names of their own (AWS)");
+      invalid(context, "tags.Name", JSON.stringify(value), "another name: resources have names of their own (AWS)");
   }
 }
 

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { isIpv6, networkContains, networksOverlap } from "../addresses.ts";
-import { problem } from "../problems.ts";
+import { isIpv6, isIpv6Network, networkContains, networksOverlap } from "../addresses.ts";
 import { coreKeyOf } from "./azure-ssh-key.ts";
 import { network, oneOf, text, textLike, wholeNumber, yesOrNo } from "./fields.ts";
-import { type PlatformContext, required, warnOfWorld } from "./platform.ts";
+import { invalid, type PlatformContext, refuse, required, warnOfWorld } from "./platform.ts";
 
 /** What differs between Azure's clouds, by the names that openshift-install gives them. */
 const clouds = {
@@ -218,36 +217,29 @@ export function resolveAzure(config: AzureConfig, context: PlatformContext): Azu
   };
 }
 
-const refuse = (context: PlatformContext, paths: string, reason: string) => {
-  context.report(problem("combination-refused", { paths, reason }));
-};
-
 /** Azure takes no machine without a key; destroying needs none. */
-function coreKey({ payload, report }: PlatformContext): string | undefined {
-  if (payload === undefined) return undefined;
-  const key = coreKeyOf(payload);
+function coreKey(context: PlatformContext): string | undefined {
+  if (context.payload === undefined) return undefined;
+  const key = coreKeyOf(context.payload);
   if (key === undefined)
-    report(
-      problem("option-invalid", {
-        path: "azure.sshKeyData",
-        found: "missing",
-        expected: "an RSA or ED25519 public key (bootstrap.ign has none for core)",
-      }),
-    );
+    invalid(context, "azure.sshKeyData", "missing", "an RSA or ED25519 public key (bootstrap.ign has none for core)");
   return key;
 }
 
 function warnOfInlineRules(config: AzureConfig, networkSecurityGroup: string, context: PlatformContext): void {
-  const { allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = config;
-  if (!context.opensTunnelPort && allowedBootstrapSshCidr === undefined && allowedBootstrapJournalCidr === undefined)
-    return;
+  const extras = (["allowedBootstrapSshCidr", "allowedBootstrapJournalCidr"] as const).filter(
+    (option) => config[option] !== undefined,
+  );
+  if (!context.opensTunnelPort && extras.length === 0) return;
+  const advice = [
+    ...(context.opensTunnelPort ? ["use `firewall: external` and open 8091 there"] : []),
+    ...(extras.length > 0 ? [`leave ${extras.map((option) => `azure.${option}`).join(" and ")} out`] : []),
+  ];
   context.warn({
     code: "rules-in-shared-group",
-    message: `The rules of the bootstrap machine go into ${networkSecurityGroup}. If other code describes that group with its rules inside (an azurerm_network_security_group with security_rule, or a template), its next run deletes them: use \`firewall: external\` and open 8091 there.`,
+    message: `The rules of the bootstrap machine go into ${networkSecurityGroup}. If other code describes that group with its rules inside (an azurerm_network_security_group with security_rule, or a template), its next run deletes them: ${advice.join(", and ")}.`,
   });
 }
-
-const isIpv6Network = (text: string) => isIpv6(text.split("/")[0] ?? "");
 
 function cloudOf({ cloudName }: AzureConfig, context: PlatformContext): CloudName {
   const ofMetadata = context.metadata?.azure?.cloudName;
@@ -255,14 +247,7 @@ function cloudOf({ cloudName }: AzureConfig, context: PlatformContext): CloudNam
   if (ofMetadata === undefined || ofMetadata === "" || ofMetadata === "AzurePublicCloud") return "AzurePublicCloud";
   const found = required({ given: undefined, ofMetadata }, context, "azure.cloudName", "the cluster's cloud");
   const known = cloudNames.find((name) => name === found);
-  if (known === undefined)
-    context.report(
-      problem("option-invalid", {
-        path: "azure.cloudName",
-        found: `${found} (metadata.json)`,
-        expected: cloudNames.join(" or "),
-      }),
-    );
+  if (known === undefined) invalid(context, "azure.cloudName", `${found} (metadata.json)`, cloudNames.join(" or "));
   return known ?? "AzurePublicCloud";
 }
 
@@ -272,10 +257,11 @@ function imageOf(infraId: string, id: string | undefined, marketplace: AzureConf
   return { gallery: `gallery_${infraId.replaceAll("-", "_")}`, name: `${infraId}-gen2` };
 }
 
-function checkNodeSubnets({ nodeSubnets }: AzureConfig, { machineNetworks, report }: PlatformContext): void {
+function checkNodeSubnets({ nodeSubnets }: AzureConfig, context: PlatformContext): void {
+  const { machineNetworks } = context;
   for (const [index, subnet] of nodeSubnets.entries()) {
     const bad = (expected: string) => {
-      report(problem("option-invalid", { path: `azure.nodeSubnets.${index}`, found: subnet, expected }));
+      invalid(context, `azure.nodeSubnets.${index}`, subnet, expected);
     };
     const known = machineNetworks.filter((network) => isIpv6Network(network) === isIpv6Network(subnet));
     if (Number(subnet.split("/")[1]) < (isIpv6Network(subnet) ? 16 : 8))
@@ -309,18 +295,17 @@ function checkFamilies(config: AzureConfig, context: PlatformContext): void {
   }
 }
 
-function checkPriorities(config: AzureConfig, { report }: PlatformContext): void {
+function checkPriorities(config: AzureConfig, context: PlatformContext): void {
   const { nodeSubnets, firewallPriority, allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = config;
   const more = [allowedBootstrapSshCidr, allowedBootstrapJournalCidr].filter((from) => from !== undefined);
-  const rules = nodeSubnets.length + more.length;
+  const rules = (context.opensTunnelPort ? nodeSubnets.length : 0) + more.length;
   const highest = 4097 - rules;
   if (firewallPriority > highest)
-    report(
-      problem("option-invalid", {
-        path: "azure.firewallPriority",
-        found: String(firewallPriority),
-        expected: `at most ${highest}: there are ${rules} rules, and the last priority is 4096`,
-      }),
+    invalid(
+      context,
+      "azure.firewallPriority",
+      String(firewallPriority),
+      `at most ${highest}: there are ${rules} rules, and the last priority is 4096`,
     );
 }
 
@@ -328,8 +313,7 @@ function checkPools({ backendAddressPoolIds, subscriptionId }: AzureConfig, cont
   for (const [index, pool] of backendAddressPoolIds.entries()) {
     const path = `azure.backendAddressPoolIds.${index}`;
     const same = (other: string) => other.toLowerCase() === pool.toLowerCase();
-    if (backendAddressPoolIds.slice(0, index).some(same))
-      context.report(problem("option-invalid", { path, found: pool, expected: "each pool once" }));
+    if (backendAddressPoolIds.slice(0, index).some(same)) invalid(context, path, pool, "each pool once");
     const found = pool.split("/")[2] ?? "";
     if (subscriptionId !== undefined && found.toLowerCase() !== subscriptionId.toLowerCase())
       refuse(context, `${path} and azure.subscriptionId`, `the pool is in ${found}, the cluster in ${subscriptionId}`);
@@ -340,13 +324,7 @@ function checkImage({ imageId, marketplaceImage }: AzureConfig, context: Platfor
   if (imageId !== undefined && marketplaceImage !== undefined)
     refuse(context, "azure.imageId and azure.marketplaceImage", "the machine has one image; give at most one of them");
   if (marketplaceImage?.sku.endsWith("gen1") === true)
-    context.report(
-      problem("option-invalid", {
-        path: "azure.marketplaceImage.sku",
-        found: marketplaceImage.sku,
-        expected: "a SKU of generation 2",
-      }),
-    );
+    invalid(context, "azure.marketplaceImage.sku", marketplaceImage.sku, "a SKU of generation 2");
 }
 
 /** The letters after the number of CPUs say what a size can: p is Arm, s takes premium disks (DS and GS in old names). */
@@ -356,12 +334,11 @@ function checkSize(size: string, context: PlatformContext): void {
   if (found !== context.architecture)
     refuse(context, `azure.bootstrapVMSize ${size} and architecture ${context.architecture}`, `that size is ${found}`);
   if (!features.includes("s") && !/^[DG]S$/.test(family))
-    context.report(
-      problem("option-invalid", {
-        path: "azure.bootstrapVMSize",
-        found: size,
-        expected: "a size that takes premium disks: one with an s, like Standard_D4as_v5",
-      }),
+    invalid(
+      context,
+      "azure.bootstrapVMSize",
+      size,
+      "a size that takes premium disks: one with an s, like Standard_D4as_v5",
     );
 }
 
@@ -395,11 +372,16 @@ function checkPointer(config: AzureConfig, cloud: CloudName, context: PlatformCo
     });
 }
 
-function checkTags({ tags, report }: PlatformContext): void {
+/** The tag by which everything is known as the cluster's. */
+export const azureClusterTag = (infraId: string) => `kubernetes.io_cluster.${infraId}`;
+
+function checkTags(context: PlatformContext): void {
+  const { tags, infraId } = context;
   const bad = (path: string, found: string, expected: string) => {
-    report(problem("option-invalid", { path, found, expected }));
+    invalid(context, path, found, expected);
   };
   const names = Object.keys(tags);
+  const ours = azureClusterTag(infraId);
   // Ours is one: the cluster's.
   if (names.length > 49) bad("tags", `a list of ${names.length}`, "at most 49 (Azure)");
   for (const [index, key] of names.entries()) {
@@ -412,7 +394,7 @@ function checkTags({ tags, report }: PlatformContext): void {
         "1 to 128 characters, none of < > % & \\ ? /, not microsoft, azure or windows in front",
       );
     if (value.length > 256) bad(`tags.${key}`, `a text of ${value.length}`, "at most 256 characters (Azure)");
-    const same = names.slice(0, index).find((other) => other.toLowerCase() === key.toLowerCase());
+    const same = [ours, ...names.slice(0, index)].find((other) => other.toLowerCase() === key.toLowerCase());
     if (same !== undefined)
       bad(`tags.${key}`, `the same as ${same}`, "another name: Azure ignores upper and lower case");
   }

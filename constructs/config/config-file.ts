@@ -173,7 +173,7 @@ function readYaml(file: string, advice: string): unknown {
 function toValue(file: string, document: Document): unknown {
   try {
     const value: unknown = document.toJS() ?? {};
-    return isObject(value) ? withoutBlanks(value) : value;
+    return isObject(value) ? withoutBlanks(withPlatforms(value)) : value;
   } catch (error) {
     // An alias of nothing is found only now.
     if (error instanceof ReferenceError)
@@ -182,7 +182,12 @@ function toValue(file: string, document: Document): unknown {
   }
 }
 
-/** A key with nothing behind it says nothing. */
+function withPlatforms(value: Record<string, unknown>): Record<string, unknown> {
+  const blank = [...platforms, "local"].filter((platform) => value[platform] === null);
+  return { ...value, ...Object.fromEntries(blank.map((platform) => [platform, {}])) };
+}
+
+/** A key with nothing behind it says nothing; but a platform's says that it is wanted. */
 function withoutBlanks(value: Record<string, unknown>, above: readonly unknown[] = []): Record<string, unknown> {
   // An alias can make a value contain itself; that is told where it is read.
   if (above.includes(value)) return value;

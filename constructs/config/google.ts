@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { isIpv6, isNetworkStart } from "../addresses.ts";
-import { problem } from "../problems.ts";
 import { oneOf, textLike, wholeNumber, yesOrNo } from "./fields.ts";
 import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./google-link.ts";
-import { imageFor, type PlatformContext, required, warnOfWorld } from "./platform.ts";
+import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld } from "./platform.ts";
 
 const networkTag = () =>
   googleName("a network tag like prod-x7k2p-master (lower case letters, digits and -, at most 63)");
@@ -182,13 +181,6 @@ export function resolveGoogle(config: GoogleConfig, context: PlatformContext): G
   warnOfWorld("google.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
   return resolved;
 }
-
-const refuse = (context: PlatformContext, paths: string, reason: string) => {
-  context.report(problem("combination-refused", { paths, reason }));
-};
-const invalid = (context: PlatformContext, path: string, found: string, expected: string) => {
-  context.report(problem("option-invalid", { path, found, expected }));
-};
 
 /** What the config says, if only by the network's link, comes before what metadata.json says. */
 function networkProjectOf(config: GoogleConfig, network: Link, project: string, context: PlatformContext): string {

@@ -12,9 +12,10 @@ import { type GoogleInputs, resolveGoogle } from "./google.ts";
 import { type LocalInputs, resolveLocal } from "./local.ts";
 import { bootstrapIgnOf, metadataOf, readBootstrapIgn } from "./install-dir.ts";
 import type { Metadata } from "./metadata.ts";
-import { type PlatformContext, platforms } from "./platform.ts";
-import { isDeployed, rememberedCluster } from "./remembered.ts";
+import { type Platform, type PlatformContext, platforms } from "./platform.ts";
+import { deployedIn, rememberedCluster } from "./remembered.ts";
 import { readStream } from "./stream.ts";
+import { isThere } from "./user-file.ts";
 
 /** The environment variable that names the config file. */
 export const configVariable = "KONNECTIVITY_CONFIG";
@@ -28,10 +29,14 @@ export function configFileOf(environment: Readonly<Record<string, string | undef
 }
 
 /** The config file to read: undefined if none is named, and there is none by the usual name. */
-export function configFileIfThere(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+export function configFileIfThere(
+  environment: Readonly<Record<string, string | undefined>>,
+  workingDirectory = process.cwd(),
+): string | undefined {
   const file = configFileOf(environment);
-  if (file !== usualFile || existsSync(file)) return file;
-  if (isDeployed(usualStateFolder)) throw new InputError(problem("config-gone", { file, folder: usualStateFolder }));
+  if (file !== usualFile || existsSync(resolve(workingDirectory, file))) return file;
+  if (deployedIn(resolve(workingDirectory, usualStateFolder)).length > 0)
+    throw new InputError(problem("config-gone", { file, folder: usualStateFolder }));
   return undefined;
 }
 
@@ -50,6 +55,8 @@ export interface Inputs extends Pick<
   readonly uniquePart: string;
   /** For command lines that operators copy: relative to the working directory. */
   readonly installDir: string;
+  /** Whether a rule for 8091 is made. */
+  readonly opensTunnelPort: boolean;
   /** Absolute. @default - the state is not local */
   readonly stateFolder?: string;
   /** To be remembered beside a local state. @default - not known */
@@ -96,14 +103,14 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   );
   const metadataDamaged = problems.length > 0;
   const { stream: streamFile } = config;
-  const destroyOnly = !existsSync(bootstrapIgnOf(installDir));
+  const payloadThere = attempt(() => isThere(bootstrapIgnOf(installDir)));
+  const destroyOnly = payloadThere === false;
   const stream =
     streamFile === undefined || (destroyOnly && !existsSync(inConfigFolder(streamFile)))
       ? undefined
       : attempt(() => readStream(inConfigFolder(streamFile)));
-  const payload = destroyOnly
-    ? undefined
-    : attempt(() => makePayload(readBootstrapIgn(installDir), config.tunnel, now));
+  const payload =
+    payloadThere === true ? attempt(() => makePayload(readBootstrapIgn(installDir), config.tunnel, now)) : undefined;
 
   const fixedAddress =
     config.tunnel !== "off" && isIpAddress(config.tunnel.address) ? asKernelWrites(config.tunnel.address) : undefined;
@@ -112,6 +119,12 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
     inCloud && !metadataDamaged
       ? infraIdOf(config, metadata, shownInstallDir, problems)
       : (config.infrastructureName ?? metadata?.infraID ?? "");
+  const deployed = stateFolder === undefined ? [] : deployedIn(stateFolder);
+  for (const platform of deployed.filter((one) => config[one] === undefined))
+    warnings.push({
+      code: "platform-still-deployed",
+      message: `${platform}-bootstrap is still deployed, but ${platform} is not in the config, and without it nothing can be destroyed: put it back and run \`npx cdktf destroy '${platform}-*'\` first.`,
+    });
   const remembered = stateFolder === undefined ? undefined : attempt(() => rememberedCluster(stateFolder));
   if (
     inCloud &&
@@ -119,7 +132,7 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
     remembered !== undefined &&
     infraId !== "" &&
     remembered.infraID !== infraId &&
-    isDeployed(stateFolder)
+    deployed.length > 0
   )
     problems.push(
       problem("state-of-another-cluster", {
@@ -129,7 +142,8 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
       }),
     );
   problems.push(...addressProblems(config, fixedAddress, payload?.firewall));
-  const context: PlatformContext = {
+  const opensTunnelPort = config.tunnel !== "off" && config.firewall === "managed";
+  const context: Omit<PlatformContext, "warn"> = {
     infraId,
     metadata,
     architecture: config.architecture,
@@ -137,20 +151,23 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
     streamGiven: streamFile !== undefined,
     fixedAddress,
     machineNetworks: payload?.firewall?.sources.networks ?? [],
-    opensTunnelPort: config.tunnel !== "off" && config.firewall === "managed",
+    opensTunnelPort,
     payload: payload?.text,
     tags: config.tags,
     destroyOnly,
     sharedState: stateFolder === undefined,
     metadataDamaged,
     report: (found) => problems.push(found),
-    warn: (warning) => warnings.push(warning),
   };
+  const contextOf = (platform: Platform): PlatformContext => ({
+    ...context,
+    warn: (warning) => warnings.push({ ...warning, platform }),
+  });
   const { aws, azure, google, local } = config;
   const resolved = {
-    aws: aws && attempt(() => resolveAws(aws, context)),
-    azure: azure && attempt(() => resolveAzure(azure, context)),
-    google: google && attempt(() => resolveGoogle(google, context)),
+    aws: aws && attempt(() => resolveAws(aws, contextOf("aws"))),
+    azure: azure && attempt(() => resolveAzure(azure, contextOf("azure"))),
+    google: google && attempt(() => resolveGoogle(google, contextOf("google"))),
     local: local && attempt(() => resolveLocal(local, config.tunnel, now)),
   };
   // What follows from a wrong value is not said beside it.
@@ -172,6 +189,7 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
     // With a shared state a machine without metadata.json must come to the same names.
     uniquePart: uniquePartOf((stateFolder === undefined ? undefined : metadata?.clusterID) ?? infraId),
     installDir: shownInstallDir,
+    opensTunnelPort,
     stateFolder,
     metadata,
     payload:

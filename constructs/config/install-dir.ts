@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Metadata, readMetadata } from "./metadata.ts";
-import { readUserFile } from "./user-file.ts";
+import { isThere, readUserFile } from "./user-file.ts";
 
 /** What openshift-install left in its folder. */
 export interface InstallDir {
@@ -25,5 +24,5 @@ export const bootstrapIgnOf = (folder: string) => join(folder, "bootstrap.ign");
 /** @returns undefined if the folder has none */
 export function metadataOf(folder: string): Metadata | undefined {
   const file = join(folder, "metadata.json");
-  return existsSync(file) ? readMetadata(file) : undefined;
+  return isThere(file) ? readMetadata(file) : undefined;
 }

@@ -6,7 +6,7 @@ import { readUserFile } from "./user-file.ts";
 const metadataSchema = z.object({
   clusterName: z.string().min(1),
   /** The cluster's name in the cloud: part of every resource's name. */
-  infraID: z.string().regex(/^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$/),
+  infraID: z.string().regex(/^[a-z]([a-z0-9-]{0,25}[a-z0-9])?$/),
   clusterID: z.string().optional(),
   aws: z.object({ region: z.string().optional() }).optional(),
   azure: z

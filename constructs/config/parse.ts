@@ -51,6 +51,8 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
 function show(value: unknown): string {
   if (value === undefined) return "missing";
   const text = jsonOf(value);
+  // Whoever takes the wrong half of a key pair must not find it in a log.
+  if (text.includes("PRIVATE KEY")) return "a private key";
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 

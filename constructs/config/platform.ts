@@ -35,6 +35,16 @@ export interface PlatformContext {
   readonly warn: (warning: Warning) => void;
 }
 
+/** Says that options do not go together. */
+export function refuse(context: PlatformContext, paths: string, reason: string): void {
+  context.report(problem("combination-refused", { paths, reason }));
+}
+
+/** Says that an option's value is none for this platform. */
+export function invalid(context: PlatformContext, path: string, found: string, expected: string): void {
+  context.report(problem("option-invalid", { path, found, expected }));
+}
+
 /** A value of the config, or else of metadata.json: region, project, … Without it nothing can even be destroyed. */
 export function required(
   value: { readonly given: string | undefined; readonly ofMetadata: string | undefined },
@@ -50,7 +60,7 @@ export function required(
     ofMetadata === undefined
       ? "metadata.json does not say it"
       : `with a shared state the config says it, so that any machine can destroy; metadata.json has ${ofMetadata}`;
-  context.report(problem("option-invalid", { path, found: "missing", expected: `${expected} (${why})` }));
+  invalid(context, path, "missing", `${expected} (${why})`);
   return ofMetadata ?? "";
 }
 
@@ -65,12 +75,11 @@ export function imageFor(
   if (given !== undefined) return given;
   if (context.stream !== undefined) return ofStream(context.stream);
   if (context.destroyOnly || context.streamGiven) return placeholder;
-  context.report(
-    problem("option-invalid", {
-      path,
-      found: "missing",
-      expected: `an image, or \`stream\`, a file with what "openshift-install coreos print-stream-json" prints`,
-    }),
+  invalid(
+    context,
+    path,
+    "missing",
+    'an image, or `stream`, a file with what "openshift-install coreos print-stream-json" prints',
   );
   return placeholder;
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Metadata, readMetadata } from "./metadata.ts";
-import { platforms } from "./platform.ts";
+import { type Platform, platforms } from "./platform.ts";
 import { writeUserFiles } from "./user-file.ts";
 
 /**
@@ -19,9 +19,9 @@ export function rememberedCluster(stateFolder: string): Metadata | undefined {
   return existsSync(file) ? readMetadata(file) : undefined;
 }
 
-/** Whether a cloud's stack in this folder still has resources. */
-export function isDeployed(stateFolder: string): boolean {
-  return platforms.some((platform) => {
+/** The clouds whose stacks in this folder still have resources. */
+export function deployedIn(stateFolder: string): Platform[] {
+  return platforms.filter((platform) => {
     const file = join(stateFolder, `${platform}-bootstrap.tfstate`);
     return existsSync(file) && /"resources": \[\s*\{/.test(readFileSync(file, "utf8"));
   });

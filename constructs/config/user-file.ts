@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -19,6 +20,17 @@ export function readUserFile(file: string, advice: string): string {
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new InputError(problem("file-unreadable", { file, reason: reasonOf(error), advice }));
+  }
+}
+
+/** Whether there is a file, or says in one sentence why that cannot be known. */
+export function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw new InputError(
+      problem("file-unreadable", { file, reason: reasonOf(error), advice: "check the permissions of its folders" }),
+    );
   }
 }
 
@@ -34,6 +46,7 @@ export function reasonOf(error: unknown): string {
     ENOSPC: "no space left",
     EROFS: "the file system is read-only",
     EEXIST: "something is in the way",
+    ELOOP: "its links lead in a circle",
   };
   return known[code] ?? (code !== "" ? code : "unknown error");
 }

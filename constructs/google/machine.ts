@@ -3,7 +3,7 @@ import { DataGoogleComputeSubnetwork } from "@cdktf/provider-google/lib/data-goo
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
 import type { PayloadFile } from "../payload-file.ts";
-import { addressInSubnet } from "../subnet-condition.ts";
+import { addressForMachines } from "../subnet-condition.ts";
 import { addressOf } from "../terraform-address.ts";
 
 export interface MachineProps {
@@ -96,7 +96,7 @@ export class Machine extends Construct {
           "shielded_instance_config",
           "zone",
         ]),
-        ...(fixedAddress !== undefined && { precondition: this.#addressConditions(fixedAddress, subnet) }),
+        ...(fixedAddress !== undefined && { precondition: [this.#freeIn(subnet, fixedAddress)] }),
       },
       dependsOn: [...props.after],
     });
@@ -109,15 +109,13 @@ export class Machine extends Construct {
     this.publicIp = `\${try(coalesce(${addressOf(instance)}.network_interface[0].access_config[0].nat_ip), "")}`;
   }
 
-  #addressConditions(address: string, subnet: MachineProps["subnet"]) {
-    const network = `${addressOf(new DataGoogleComputeSubnetwork(this, "subnet", subnet))}.ip_cidr_range`;
-    const reserved = [0, 1, -2, -1].map((host) => `cidrhost(${network}, ${host})`);
-    return [
-      addressInSubnet(address, network, subnet.name),
-      {
-        condition: `\${!contains([${reserved.join(", ")}], "${address}")}`,
-        errorMessage: `tunnel.address ${address} is one of the four that Google keeps in the subnet ${subnet.name}, the first two and the last two: give another.`,
-      },
-    ];
+  #freeIn(subnet: MachineProps["subnet"], address: string) {
+    return addressForMachines({
+      address,
+      networks: `[${addressOf(new DataGoogleComputeSubnetwork(this, "subnet", subnet))}.ip_cidr_range]`,
+      subnet: subnet.name,
+      kept: [0, 1, -2, -1],
+      keptInWords: "Google keeps the first two and the last two",
+    });
   }
 }

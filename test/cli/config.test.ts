@@ -16,6 +16,16 @@ afterAll(() => {
   project.remove();
 });
 
+/** What nobody but the user knows, by platform; and the infra ID, which metadata.json would say. */
+const missing = {
+  aws: [
+    ...["vpcId", "masterSecurityGroupId", "workerSecurityGroupId", "", "region", "privateSubnet"],
+    ...["internalApiTargetGroupArn", "internalServiceTargetGroupArn"],
+  ],
+  azure: ["nodeSubnets", "backendAddressPoolIds", "", "region", "resourceGroupName"],
+  google: ["zone", "clusterNetwork", "subnet", "", "project", "region", "instanceGroup"],
+};
+
 describe("config init", () => {
   it.each(platforms)("writes a file for %s that is YAML, says what is missing, and nothing else", async (platform) => {
     const file = join(root, `${platform}.yaml`);
@@ -27,7 +37,10 @@ describe("config init", () => {
     expect(Object.keys(written)).toEqual(["installDir", ...(platform === "azure" ? [] : ["stream"]), platform]);
     const { code, stdout, stderr } = await run("config", "check", "--config", file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    for (const line of linesOf(stderr)) expect(line).toMatch(/^error: .* is missing; expected /);
+    const options = linesOf(stderr).map((line) => /^error: (\S+) is missing; expected /.exec(line)?.[1]);
+    expect(options).toEqual(
+      missing[platform].flatMap((option) => (option === "" ? ["infrastructureName"] : [`${platform}.${option}`])),
+    );
   });
 
   it.each(platforms)("explains every option of %s", async (platform) => {
@@ -66,6 +79,7 @@ describe("config check", () => {
     const { code, stdout, stderr } = await run("config", "check", "--config", project.configFile);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`cluster   ${metadata.infraID}\n`);
+    expect(stdout).toContain("state     local, in .state beside the config file\n");
     expect(stdout).toMatch(/^aws-bootstrap: 16 resources$/m);
     expect(stdout).toMatch(/^ {2}aws_s3_bucket {2}sample-x7k2p-bootstrap-3e9f8b1c$/m);
     expect(stdout).toMatch(/^ {2}aws_instance {2}sample-x7k2p-bootstrap$/m);
@@ -91,9 +105,9 @@ describe("config check", () => {
   it("a platform is missing: it says which there are", async () => {
     const file = join(root, "none.yaml");
     writeFileSync(file, `installDir: ${join(project.folder, "ocp")}\n`);
-    const { code, stdout } = await run("config", "check", "--config", file);
-    expect(code).toBe(0);
-    expect(stdout).toContain("No platform is configured: add aws, azure, google to make a stack.");
+    const { code, stderr } = await run("config", "check", "--config", file);
+    expect(code).toBe(1);
+    expect(stderr).toContain("add aws, azure, google or local to it");
   });
 
   it("warns, and is still right", async () => {

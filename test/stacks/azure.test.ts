@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changedExample, exampleStack, metadata, Project } from "../support/stacks.ts";
+import { changedExample, exampleStack, metadata, only, Project } from "../support/stacks.ts";
 
 const { infraID } = metadata;
 const made = (...args: [object?, object?]) =>
@@ -30,6 +30,15 @@ describe("azure-bootstrap", () => {
         ],
       },
     ]);
+  });
+
+  it("removes the state's backup after everything whose secrets it holds", () => {
+    const { resource } = exampleStack("azure");
+    const backup = Object.keys(resource.terraform_data ?? {}).find((id) => id.startsWith("state-backup"));
+    const account = only(exampleStack("azure"), "azurerm_storage_account");
+    expect(account.depends_on).toEqual([`terraform_data.${backup ?? ""}`]);
+    const identity = exampleStack("azure", { pointer: "identity" });
+    expect(only(identity, "azurerm_storage_account").depends_on).toEqual([]);
   });
 
   it("works in the subscription and cloud of the config", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { absolutePathsIn, type Expected, filesIn, invariants, leaksOf, resourcesOf } from "../support/invariants.ts";
 import { fileEntry, sampleDocument } from "../../lab/sample/sample.ts";
-import { changedExample, exampleOf, metadata, Project, type StackJson } from "../support/stacks.ts";
+import { type Block, changedExample, exampleOf, metadata, Project, type StackJson } from "../support/stacks.ts";
 
 /** A secret of the cluster: where it shows, everything else of bootstrap.ign can show too. */
 const secret = "the secret that must never show 8f2b41";
@@ -187,6 +187,40 @@ describe("every invariant can fail", () => {
       ),
     ).toEqual([]);
     expect(invariants[name](broken(change), expected)).not.toEqual([]);
+  });
+
+  it.each<["azure" | "google", keyof typeof invariants, (rule: Block) => void]>([
+    ["azure", "8091 is open to each source once", (rule) => (rule.source_address_prefix = "10.9.0.0/24")],
+    ["azure", "a rule for 8091 has one source", (rule) => (rule.source_address_prefixes = ["10.9.0.0/24"])],
+    ["azure", "8091 is never open to anywhere", (rule) => (rule.source_address_prefix = "*")],
+    ["azure", "8091 is never open to anywhere", (rule) => (rule.source_address_prefixes = ["Internet"])],
+    ["azure", "8091 is never open to anywhere", (rule) => delete rule.source_address_prefix],
+    [
+      "azure",
+      "every rule opens one port of the bootstrap machine alone",
+      (rule) => (rule.destination_address_prefix = "*"),
+    ],
+    [
+      "azure",
+      "every rule opens one port of the bootstrap machine alone",
+      (rule) => (rule.destination_port_range = "8000-9000"),
+    ],
+    ["google", "8091 is open to each source once", (rule) => (rule.source_tags = ["others"])],
+    ["google", "a rule for 8091 has one source", (rule) => (rule.source_ranges = ["10.9.0.0/24"])],
+    ["google", "8091 is never open to anywhere", (rule) => (rule.source_ranges = ["0.0.0.0/0"])],
+    ["google", "8091 is never open to anywhere", (rule) => delete rule.source_tags],
+    ["google", "every rule opens one port of the bootstrap machine alone", (rule) => delete rule.target_tags],
+    [
+      "google",
+      "every rule opens one port of the bootstrap machine alone",
+      (rule) => (rule.allow = [{ protocol: "tcp", ports: ["8091", "22"] }]),
+    ],
+  ])("%s: %s", (cloud, name, change) => {
+    const all = projectWith(cloud, {}, {}).synth()[`${cloud}-bootstrap`] ?? expect.fail("no stack");
+    const wanted: Expected = { ...platforms[cloud].expected, tags };
+    expect(invariants[name](all, wanted)).toEqual([]);
+    change(firstOf(all, cloud === "azure" ? "azurerm_network_security_rule" : "google_compute_firewall"));
+    expect(invariants[name](all, wanted)).not.toEqual([]);
   });
 
   it("no secret and no absolute path in the output", () => {

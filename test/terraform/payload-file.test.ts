@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { PayloadInput } from "../../constructs/config/inputs.ts";
 import { PayloadFile } from "../../constructs/payload-file.ts";
 import { addStateBackend, protectLocalState } from "../../constructs/state-backend.ts";
-import { addressInSubnet } from "../../constructs/subnet-condition.ts";
 import { runTerraform } from "../support/terraform.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-terraform-"));
@@ -133,17 +132,4 @@ describe("a deployed machine and its payload", () => {
       output: expect.not.stringContaining("keeps the payload") as string,
     });
   }, 120_000);
-
-  it.each([
-    ["10.0.1.5", "10.0.1.0/24", true],
-    ["10.0.1.5", "10.0.0.0/23", true],
-    ["10.0.1.5", "10.0.2.0/24", false],
-    ["10.0.1.5", "10.0.1.128/25", false],
-    ["fd00::5", "fd00::/64", true],
-    ["fd00:1::5", "fd00::/64", false],
-  ])("Terraform sees whether %s lies in %s", (address, cidr, inside) => {
-    const { condition } = addressInSubnet(address, `"${cidr}"`, "subnet");
-    const { output } = runTerraform(["console"], { cwd: folder, input: condition.replace(/^\$\{(.*)\}$/, "$1") });
-    expect(output.trim()).toBe(String(inside));
-  });
 });

@@ -40,5 +40,5 @@ it("after a destroy no state holds the secret any more", () => {
   expect(states()).toContain("the second key");
   expect(terraform("destroy", "-auto-approve")).toMatchObject({ code: 0 });
   expect(states()).not.toContain("key");
-  expect(readdirSync(stateFolder)).toEqual(["sample-bootstrap.tfstate"]);
+  expect(readdirSync(stateFolder)).toEqual([".gitignore", "sample-bootstrap.tfstate"]);
 }, 120_000);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../support/stacks.ts";
+import { sampleText } from "../../../lab/sample/sample.ts";
+import { exampleOf, exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../support/stacks.ts";
 
 const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
   only(exampleStack("aws", options, rest, props), "aws_instance");
@@ -88,12 +89,28 @@ describe("the machine on AWS", () => {
     expect(replacementOf(exampleStack("aws", {}, { replaceMachine: true }))).not.toHaveProperty("ignore_changes");
   });
 
-  it("has the address that the config fixes, and Terraform checks that it is in the subnet", () => {
-    const fixed = exampleStack("aws", {}, { tunnel: { address: "10.0.1.5" } });
-    expect(only(fixed, "aws_instance")).toMatchObject({ private_ip: "10.0.1.5" });
-    const { precondition } = only(fixed, "aws_instance").lifecycle as { precondition: { condition: string }[] };
-    expect(precondition[0]?.condition).toMatch(/^\$\{cidrhost\("10\.0\.1\.5\//);
-    expect(precondition[0]?.condition).toContain("data.aws_subnet.");
-    expect(machine).not.toHaveProperty("private_ip");
-  });
+  it.each([
+    ["10.0.1.5", { private_ip: "10.0.1.5" }, "cidr_block"],
+    ["fd00::5", { ipv6_addresses: ["fd00::5"] }, "ipv6_cidr_block"],
+  ])(
+    "has the address %s that the config fixes, and Terraform checks that the subnet has it",
+    (address, made, block) => {
+      const networks = {
+        machine: ["10.0.0.0/16", "fd00::/48"],
+        cluster: ["10.128.0.0/14"],
+        service: ["172.30.0.0/16"],
+      };
+      const files = { ...exampleOf("aws").files, "ocp/bootstrap.ign": sampleText("4.18", { networks }) };
+      const fixed = exampleStack("aws", {}, { tunnel: { address } }, { files });
+      expect(only(fixed, "aws_instance")).toMatchObject(made);
+      const { precondition } = only(fixed, "aws_instance").lifecycle as {
+        precondition: { condition: string; error_message: string }[];
+      };
+      expect(precondition).toHaveLength(1);
+      expect(precondition[0]?.condition).toContain(`for n in [data.aws_subnet.machine_subnet_76B0D457.${block}] :`);
+      expect(precondition[0]?.condition).toContain("for i in [0, 1, 2, 3, -1] :");
+      expect(precondition[0]?.error_message).toContain(`tunnel.address ${address} is not an address for machines`);
+      expect(machine).not.toHaveProperty("private_ip");
+    },
+  );
 });

@@ -29,7 +29,7 @@ describe("the machine's identity on Google", () => {
   it.each([
     ["sample-x7k2p", "sample-x7k2p-3e9f8b1c"],
     ["a", "a-3e9f8b1c"],
-    ["a-very-long-cluster-name-x7k2p", "a-very-long-cluster-n-3e9f8b1c"],
+    ["a-very-long-cluster-n-x7k2p", "a-very-long-cluster-n-3e9f8b1c"],
     ["twenty-characters-xx-x7k2p", "twenty-characters-xx-3e9f8b1c"],
   ])("of %s is called %s: a name that Google takes", (infraID, accountId) => {
     expect(accountOf(infraID)).toBe(accountId);

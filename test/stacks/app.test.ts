@@ -1,0 +1,150 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { changedExample, exampleOf, Project, type ProjectProps } from "../support/stacks.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const { files } = exampleOf("aws");
+const clouds = (...platforms: string[]) =>
+  Object.assign({}, ...platforms.map((platform) => changedExample(platform))) as Record<string, unknown>;
+
+let project: Project;
+const projectWith = (config: object, props: ProjectProps = {}) => (project = new Project(config, { files, ...props }));
+afterEach(() => {
+  project.remove();
+});
+
+const payloads = () =>
+  readdirSync(join(project.outdir, "stacks")).filter((stack) =>
+    existsSync(join(project.outdir, "stacks", stack, "payload.ign")),
+  );
+const configure = (config: object) => {
+  project.write("konnectivity.yaml", stringify({ installDir: "ocp", ...config }));
+};
+/** What the cdktf command prints for each stack. */
+function annotations(): Record<string, string[]> {
+  project.synth();
+  const { stacks } = JSON.parse(readFileSync(join(project.outdir, "manifest.json"), "utf8")) as {
+    stacks: Record<string, { annotations: { level: string; message: string }[] }>;
+  };
+  return Object.fromEntries(
+    Object.entries(stacks).map(([name, stack]) => [name, stack.annotations.map(({ message }) => message)]),
+  );
+}
+/** Runs cdktf.json's app, or the cdktf command, for the project. */
+const run = (program: string, ...args: string[]) =>
+  spawnSync(program, args, {
+    cwd: root,
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      KONNECTIVITY_CONFIG: project.configFile,
+      CDKTF_OUTDIR: project.outdir,
+      CHECKPOINT_DISABLE: "1",
+    },
+  });
+
+describe("the app", () => {
+  it("says a warning of one platform on that platform's stack alone, and one of all on all", () => {
+    projectWith(clouds("aws", "azure"));
+    const said = annotations();
+    expect(said["azure-bootstrap"]?.join()).toContain("azure.pointer is sas");
+    expect(said["aws-bootstrap"]).toEqual([]);
+    rmSync(join(project.folder, "ocp/bootstrap.ign"));
+    const without = annotations();
+    for (const stack of ["aws-bootstrap", "azure-bootstrap"])
+      expect(without[stack]?.join()).toContain("nothing can be deployed");
+  });
+
+  it("prints warnings and mistakes", () => {
+    projectWith(clouds("azure"));
+    const good = run(process.execPath, "scripts/app.js");
+    expect(good.status).toBe(0);
+    expect(good.stdout).toBe("");
+    expect(good.stderr).toMatch(/^warning: azure\.pointer is sas.*\nwarning: The rules/);
+    project.write("konnectivity.yaml", "tunnel: off\n");
+    expect(run(process.execPath, "scripts/app.js")).toMatchObject({
+      status: 1,
+      stderr:
+        "error: The config names no platform, so there is nothing to describe: add aws, azure, google or local to it.\n",
+    });
+  });
+
+  it("leaves no payload of a platform that is gone from the config, nor of a document that is gone", () => {
+    projectWith(clouds("aws", "google"));
+    project.synth();
+    expect(payloads()).toEqual(["aws-bootstrap", "google-bootstrap"]);
+    configure(clouds("google"));
+    project.synth();
+    expect(payloads()).toEqual(["google-bootstrap"]);
+    rmSync(join(project.folder, "ocp/bootstrap.ign"));
+    project.synth();
+    expect(payloads()).toEqual([]);
+  });
+
+  it("lets the cdktf command remove the stack of a platform that is gone from the config", () => {
+    projectWith(clouds("aws", "google"));
+    const synth = () => run("npx", "cdktf", "synth", "--output", project.outdir);
+    expect(synth()).toMatchObject({ status: 0 });
+    expect(readdirSync(join(project.outdir, "stacks"))).toEqual(["aws-bootstrap", "google-bootstrap"]);
+    configure(clouds("google"));
+    expect(synth()).toMatchObject({ status: 0 });
+    expect(readdirSync(join(project.outdir, "stacks"))).toEqual(["google-bootstrap"]);
+  }, 120_000);
+
+  it("warns of a platform that is gone from the config and still deployed", () => {
+    projectWith(clouds("aws", "google"));
+    project.synth();
+    project.write(".state/aws-bootstrap.tfstate", '{\n  "resources": [\n    {}\n  ]\n}\n');
+    const codes = () => project.inputs().warnings.map(({ code }) => code);
+    expect(codes()).not.toContain("platform-still-deployed");
+    configure(clouds("google"));
+    expect(annotations()["google-bootstrap"]?.join()).toContain("aws-bootstrap is still deployed, but aws is not in");
+  });
+
+  it("says in one sentence that it cannot write", () => {
+    projectWith(clouds("aws"));
+    writeFileSync(join(project.folder, "cdktf.out"), "a file in the way");
+    const { status, stderr } = run(process.execPath, "scripts/app.js");
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^error: .*cdktf\.out\/stacks cannot be written: a part of the path is not a folder; nothing was changed\.\n$/,
+    );
+  });
+
+  it("keeps a state out of a repository", () => {
+    projectWith(clouds("aws"));
+    project.synth();
+    expect(readFileSync(join(project.folder, ".state/.gitignore"), "utf8")).toBe("*\n");
+  });
+
+  it("takes a platform with nothing behind it for one that is wanted", () => {
+    projectWith({});
+    project.write("konnectivity.yaml", "installDir: ocp\naws:\n");
+    expect(() => project.inputs()).toThrow("aws.vpcId is missing");
+  });
+
+  it("quotes what a shell would take apart", () => {
+    projectWith({ ...clouds("aws"), installDir: "my 'ocp' folder" });
+    renameSync(join(project.folder, "ocp"), join(project.folder, "my 'ocp' folder"));
+    expect(project.synth()["aws-bootstrap"]?.output.next?.value).toBe(
+      "openshift-install wait-for bootstrap-complete --dir 'my '\\''ocp'\\'' folder'",
+    );
+  });
+
+  it("says that the install folder cannot be read, which is not that there is no document", () => {
+    projectWith({ ...clouds("aws"), installDir: "circle" });
+    const circle = join(project.folder, "circle");
+    spawnSync("ln", ["-s", circle, circle]);
+    expect(() => project.inputs()).toThrow("bootstrap.ign cannot be read: its links lead in a circle");
+  });
+
+  it("does not show a private key that was taken for a public one", () => {
+    const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n";
+    projectWith(changedExample("azure", { sshKeyData: key }));
+    expect(() => project.inputs()).toThrow("azure.sshKeyData is a private key; expected an RSA or ED25519 public key");
+  });
+});
