@@ -1,6 +1,4 @@
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { lstatSync } from "node:fs";
 import { Argument, Command } from "commander";
 import { configFileOf, configVariable, type Inputs, readInputs } from "../constructs/config/inputs.ts";
 import { type Platform, platforms } from "../constructs/config/platform.ts";
@@ -8,9 +6,10 @@ import { configJsonSchema } from "../constructs/config/schema.ts";
 import { startingFile } from "../constructs/config/starting-file.ts";
 import { writeUserFiles } from "../constructs/config/user-file.ts";
 import { InputError, problem } from "../constructs/problems.ts";
+import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import type { Output } from "./output.ts";
 
-const configOption = [
+export const configOption = [
   "--config <file>",
   `config file (default: the one that ${configVariable} names, or konnectivity.yaml)`,
 ] as const;
@@ -38,7 +37,7 @@ export function configCommand(output: Output): Command {
     .action(async (options: { config?: string; json?: boolean }) => {
       const inputs = readInputs(options.config ?? configFileOf(process.env), new Date());
       output.warnings(inputs.warnings);
-      const stacks = await stacksOf(inputs);
+      const stacks = await describedStacks(inputs);
       if (options.json === true) output.json({ cluster: inputs.infraId, warnings: inputs.warnings, stacks });
       else output.text(describe(inputs, stacks));
     });
@@ -49,48 +48,6 @@ export function configCommand(output: Output): Command {
       output.json(configJsonSchema());
     });
   return command;
-}
-
-interface MadeResource {
-  readonly type: string;
-  /** Its name in the cloud. @default - the cloud gives it one, or it has none */
-  readonly name?: string;
-}
-
-/** Describes the stacks into a folder that is gone afterwards, and reads what is in them. */
-async function stacksOf(inputs: Inputs): Promise<Record<string, MadeResource[]>> {
-  // Only here: loading cdktf takes longer than all the rest of a command.
-  const { bootstrapStacks, newApp } = await import("../stacks/app.ts");
-  const outdir = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-check-"));
-  try {
-    const app = newApp(outdir);
-    bootstrapStacks(app, inputs);
-    app.synth();
-    const folder = join(outdir, "stacks");
-    return Object.fromEntries(
-      readdirSync(folder).map((stack) => [
-        stack,
-        resourcesOf(readFileSync(join(folder, stack, "cdk.tf.json"), "utf8")),
-      ]),
-    );
-  } finally {
-    rmSync(outdir, { recursive: true, force: true });
-  }
-}
-
-function resourcesOf(stackText: string): MadeResource[] {
-  const { resource } = JSON.parse(stackText) as { resource: Record<string, Record<string, Record<string, unknown>>> };
-  return Object.entries(resource)
-    .filter(([type]) => type !== "terraform_data")
-    .flatMap(([type, byId]) =>
-      Object.values(byId).map((attributes) => {
-        const { tags } = attributes as { tags?: { Name?: unknown } };
-        const name = [attributes.bucket, attributes.name, tags?.Name].find(
-          (value): value is string => typeof value === "string" && !value.includes("${"),
-        );
-        return { type, ...(name !== undefined && { name }) };
-      }),
-    );
 }
 
 function placeOf({ local, s3, gcs, azurerm }: Inputs["state"]): string {

@@ -5,6 +5,7 @@ import { configCommand } from "./config.ts";
 import { labCommand } from "./lab.ts";
 import { consoleOutput } from "./output.ts";
 import { payloadCommand } from "./payload.ts";
+import { teardownCommand } from "./teardown.ts";
 import { verifyCommand } from "./verify.ts";
 
 /** Runs one command; the result is the exit code: 0 done, 1 bad input, 2 wrong usage. */
@@ -16,7 +17,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     .addCommand(payloadCommand(output))
     .addCommand(configCommand(output))
     .addCommand(labCommand(output))
-    .addCommand(verifyCommand(output));
+    .addCommand(verifyCommand(output))
+    .addCommand(teardownCommand(output));
   // Not inherited by commands that are added.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
     command.exitOverride().showHelpAfterError("(--help shows how)");

@@ -6,6 +6,8 @@ export interface Output {
   json(value: unknown): void;
   warnings(warnings: readonly Warning[]): void;
   error(message: string): void;
+  /** For whoever watches: the same line again and again, on a terminal only. */
+  progress?(text: string): void;
 }
 
 export function consoleOutput(): Output {
@@ -15,6 +17,7 @@ export function consoleOutput(): Output {
     warnings: (warnings) => {
       for (const { message } of warnings) process.stderr.write(`warning: ${message}\n`);
     },
+    ...(process.stderr.isTTY && { progress: (text) => process.stderr.write(`\r${text}\u001b[K\r`) }),
     error: (message) => process.stderr.write(`error: ${message}\n`),
   };
 }

@@ -94,6 +94,16 @@ const sentences = {
   "lab-not-running": (p: { name: string }) =>
     `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy 'local-*'\`.`,
 
+  // The teardown
+  "gate-closed": (p: { waitsFor: string; variable: string }) =>
+    `The cluster still needs its bootstrap machine, so nothing was touched: ${p.waitsFor}; run the same command again when that is over, or set ${p.variable} to the reason why the machine may go anyway.`,
+  "gate-blind": (p: { reason: string; variable: string }) =>
+    `Whether the cluster still needs its bootstrap machine cannot be known, so nothing was touched: ${p.reason}; give its kubeconfig (teardown.kubeconfig, or KUBECONFIG), or set ${p.variable} to the reason why the machine may go anyway.`,
+  "gate-reason-missing": (p: { variable: string }) =>
+    `${p.variable} is set but says nothing, so nothing was touched: write into it why the machine may go although the gate is closed.`,
+  "state-unreadable": (p: { stack: string; reason: string }) =>
+    `The state of ${p.stack} cannot be read: ${p.reason}; run \`npx cdktf synth\` and \`terraform -chdir=cdktf.out/stacks/${p.stack} init\`, then try again.`,
+
   // verify
   "verify-lab-only": (p: { option: string }) => `${p.option} is for the lab: leave it out with --kubeconfig.`,
   "kubeconfig-invalid": (p: { file: string; detail: string }) =>

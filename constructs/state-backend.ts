@@ -6,7 +6,8 @@ import { reasonOf } from "./config/user-file.ts";
 import { InputError, problem } from "./problems.ts";
 
 const backupOf = (file: string) => `${file}.backup`;
-const localFile = (folder: string, stack: string) => join(folder, `${stack}.tfstate`);
+/** The file of a stack's local state. */
+export const localFile = (folder: string, stack: string) => join(folder, `${stack}.tfstate`);
 
 /** Tells a stack where its state is. Every value is a literal: a backend can have nothing else. */
 export function addStateBackend(

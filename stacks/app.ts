@@ -12,6 +12,7 @@ import { AzureBootstrap } from "./azure.ts";
 import type { BootstrapStack } from "./bootstrap-stack.ts";
 import { GoogleBootstrap } from "./google.ts";
 import { LocalBootstrap } from "./local.ts";
+import { TeardownStack } from "./teardown.ts";
 
 /**
  * An app whose output names no path of the machine that made it. cdktf's validations would only ask Terraform for its
@@ -19,7 +20,11 @@ import { LocalBootstrap } from "./local.ts";
  */
 export const newApp = (outdir?: string) => new App({ outdir, stackTraces: false, skipValidation: true });
 
-/** The stacks of every platform in the config, and of no other. Their names never depend on how many there are. */
+/**
+ * The stacks of every platform in the config, and of no other, each with the teardown in front of it. Their names never
+ * depend on how many there are.
+ * @returns the bootstrap stacks
+ */
 export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
   const { aws, azure, google, local } = inputs;
   const stacks = [
@@ -29,6 +34,7 @@ export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
     ...(local === undefined ? [] : [new LocalBootstrap(app, inputs, local)]),
   ];
   if (stacks.length === 0) throw new InputError(problem("no-platform"));
+  for (const stack of stacks) new TeardownStack(app, stack.platform, inputs, stack);
   return stacks;
 }
 
@@ -48,14 +54,11 @@ function describeAndWrite(inputs: Inputs, outdir?: string): void {
   const { stateFolder, metadata } = inputs;
   if (stateFolder !== undefined) {
     checkStateFolder(app, stateFolder);
-    protectLocalState(
-      stateFolder,
-      stacks.map(({ node }) => node.id),
-    );
+    protectLocalState(stateFolder, namesIn(app));
     if (metadata !== undefined) rememberCluster(stateFolder, metadata);
   }
   app.synth();
-  removeOtherPayloads(app, stacks);
+  removeOtherPayloads(app);
   for (const { payload } of stacks) payload.write();
 }
 
@@ -72,10 +75,12 @@ function checkStateFolder(app: App, stateFolder: string): void {
   );
 }
 
+const namesIn = (app: App) => app.node.children.map(({ node }) => node.id);
+
 /** A platform that is no longer in the config leaves no payload behind. Its folder is the cdktf command's to remove. */
-function removeOtherPayloads(app: App, stacks: readonly BootstrapStack[]): void {
+function removeOtherPayloads(app: App): void {
   const folder = join(app.outdir, Manifest.stacksFolder);
-  const kept = stacks.map(({ node }) => node.id);
+  const kept = namesIn(app);
   for (const name of readdirSync(folder).filter((found) => !kept.includes(found)))
     rmSync(join(folder, name, payloadFileName), { force: true });
 }

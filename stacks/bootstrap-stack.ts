@@ -1,9 +1,12 @@
-import { Annotations, TerraformOutput, TerraformStack } from "cdktf";
+import { Annotations, Aspects, TerraformOutput, TerraformResource, TerraformStack } from "cdktf";
 import type { Construct } from "constructs";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import type { Platform } from "../constructs/config/platform.ts";
 import { PayloadFile } from "../constructs/payload-file.ts";
 import { addStateBackend } from "../constructs/state-backend.ts";
+import { configOf, stepOf } from "../constructs/teardown/command-line.ts";
+import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
+import { addressOf } from "../constructs/terraform-address.ts";
 
 export interface BootstrapStackProps {
   readonly platform: Platform | "local";
@@ -25,28 +28,50 @@ export interface MachineOutputs {
   readonly firewallRules?: readonly string[];
 }
 
+/** S3's lock file came with it. */
+export const requiredTerraform = ">= 1.10.0";
+
 /** One word of a command line that is copied. */
 const shellWord = (text: string) => (/^[\w./~+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** What the bootstrap stacks of all platforms share: state, provider versions, the payload, outputs. */
 export abstract class BootstrapStack extends TerraformStack {
   readonly payload: PayloadFile;
+  readonly platform: Platform | "local";
   readonly #props: BootstrapStackProps;
 
   constructor(scope: Construct, props: BootstrapStackProps) {
     super(scope, `${props.platform}-bootstrap`);
     this.#props = props;
+    this.platform = props.platform;
     const { inputs, provider } = props;
     addStateBackend(this, inputs);
-    this.addOverride("terraform.required_version", ">= 1.10.0");
+    this.addOverride("terraform.required_version", requiredTerraform);
     if (provider !== undefined)
       this.addOverride(`terraform.required_providers.${provider}`, {
         source: `hashicorp/${provider}`,
         version: inputs.providerVersions[provider],
       });
+    this.#reportLast();
     this.payload = new PayloadFile(this, "payload", inputs);
     for (const { message, platform = props.platform } of inputs.warnings)
       if (platform === props.platform) Annotations.of(this).addWarning(message);
+  }
+
+  /** What is left is said when everything else is gone: all that the stack makes comes after the report. */
+  #reportLast(): void {
+    const { platform, inputs } = this.#props;
+    const { resource } = new DestroyStep(this, "report", {
+      ...stepOf(this, inputs),
+      command: ["teardown", "report", "--last-step", ...configOf(inputs), platform],
+      mayFail: true,
+    });
+    Aspects.of(this).add({
+      visit: (node) => {
+        if (node instanceof TerraformResource && node !== resource)
+          node.dependsOn = [...(node.dependsOn ?? []), addressOf(resource)];
+      },
+    });
   }
 
   protected addOutputs(machine: MachineOutputs): void {

@@ -60,7 +60,7 @@ describe("docs", () => {
     const { files } = exampleOf(platform);
     const project = new Project(read(`docs/examples/${platform}.yaml`), { files });
     try {
-      expect(Object.keys(project.synth())).toEqual([`${platform}-bootstrap`]);
+      expect(Object.keys(project.synth())).toEqual([`${platform}-bootstrap`, `${platform}-teardown`]);
       expect(project.inputs().warnings.filter(({ code }) => code === "open-to-the-world")).toEqual([]);
     } finally {
       project.remove();

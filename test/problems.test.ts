@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -10,6 +13,7 @@ import { readStream } from "../constructs/config/stream.ts";
 import { configCommand } from "../cli/config.ts";
 import { payloadCommand } from "../cli/payload.ts";
 import { labCommand } from "../cli/lab.ts";
+import { gateVariable, teardownCommand } from "../cli/teardown.ts";
 import { checkOptions, verifyCommand } from "../cli/verify.ts";
 import { makePayload } from "../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../constructs/konnectivity/options.ts";
@@ -20,7 +24,7 @@ import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
 import { InputError, type Problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
 import { readKubeconfig } from "../lab/verify-cluster.ts";
-import { exampleOf, metadata, Project } from "./support/stacks.ts";
+import { changedExample, exampleOf, metadata, Project } from "./support/stacks.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 const bootkubePath = "/usr/local/bin/bootkube.sh";
@@ -70,6 +74,15 @@ const silent = { text: ignore, json: ignore, warnings: ignore, error: ignore };
 const command = (...args: string[]) => {
   payloadCommand(silent).parse(args, { from: "user" });
 };
+
+const teardown = (...args: string[]) => teardownCommand(silent).parseAsync(args, { from: "user" });
+
+function kubeconfigFor(server: string): string {
+  const clusters = [{ name: "c", cluster: { server, "insecure-skip-tls-verify": true } }];
+  const contexts = [{ name: "x", context: { cluster: "c", user: "u" } }];
+  const users = [{ name: "u", user: { token: "t" } }];
+  return userFile("some-kubeconfig", JSON.stringify({ clusters, contexts, "current-context": "x", users }));
+}
 
 /** With another user id than this process has. */
 async function asUser(id: number, act: () => Promise<unknown>): Promise<void> {
@@ -266,6 +279,49 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
     () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
   ],
+  "gate-closed": [
+    async () => {
+      // It knows nothing of OpenShift; a real one is in test/lab.
+      const server = createServer((_, answer) =>
+        answer.writeHead(404, { "Content-Type": "application/json" }).end("{}"),
+      ).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      try {
+        const kubeconfig = kubeconfigFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+        await teardown("gate", "aws", "--kubeconfig", kubeconfig);
+      } finally {
+        server.close();
+      }
+    },
+  ],
+  "gate-blind": [
+    () => teardown("gate", "aws", "--kubeconfig", join(folder, "nothing")),
+    () => teardown("gate", "aws", "--kubeconfig", kubeconfigFor("https://127.0.0.1:1")),
+  ],
+  "gate-reason-missing": [
+    async () => {
+      vi.stubEnv(gateVariable, "");
+      try {
+        await teardown("gate", "aws");
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
+  ],
+  "state-unreadable": [
+    async () => {
+      const s3 = { bucket: "b", region: "eu-west-1", keyPrefix: "p" };
+      const shared = { state: { s3 }, infrastructureName: metadata.infraID };
+      const project = new Project(changedExample("aws", { region: "eu-central-1" }, shared), {
+        files: exampleOf("aws").files,
+      });
+      try {
+        await teardown("report", "aws", "--config", project.configFile);
+      } finally {
+        project.remove();
+      }
+    },
+  ],
   "verify-lab-only": [
     () => {
       checkOptions({ kubeconfig: "kubeconfig", name: "local", finish: true });
@@ -277,10 +333,7 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   "cluster-unreachable": [
     () => {
       // Nothing listens there.
-      const server = { clusters: [{ name: "c", cluster: { server: "https://127.0.0.1:1" } }] };
-      const context = { contexts: [{ name: "x", context: { cluster: "c", user: "u" } }], "current-context": "x" };
-      const user = { users: [{ name: "u", user: { token: "t" } }] };
-      const kubeconfig = userFile("unreachable", JSON.stringify({ ...server, ...context, ...user }));
+      const kubeconfig = kubeconfigFor("https://127.0.0.1:1");
       return verifyCommand(silent).parseAsync(["--kubeconfig", kubeconfig], { from: "user" });
     },
   ],

@@ -5,7 +5,7 @@ import { isObject } from "../payload/ignition.ts";
 import { InputError, type Problem, problem } from "../problems.ts";
 import { awsSchema } from "./aws.ts";
 import { azureSchema } from "./azure.ts";
-import { oneOf, text, textLike, yesOrNo } from "./fields.ts";
+import { oneOf, text, textLike, wholeNumber, yesOrNo } from "./fields.ts";
 import { googleSchema } from "./google.ts";
 import { describeIssues } from "./parse.ts";
 import { localSchema } from "./local.ts";
@@ -57,6 +57,20 @@ export const configSchema = z.strictObject(
       )
       .prefault({})
       .describe("Which versions of the Terraform providers are taken."),
+    teardown: z
+      .strictObject(
+        {
+          kubeconfig: text("a file")
+            .optional()
+            .describe("The cluster's kubeconfig. Default: KUBECONFIG's, or auth/kubeconfig in the install folder."),
+          waitMinutes: wholeNumber(0, 240)
+            .default(0)
+            .describe("How long destroying waits for a cluster that still needs its bootstrap machine."),
+        },
+        { error: "an object with kubeconfig, waitMinutes" },
+      )
+      .prefault({})
+      .describe("How the cluster is asked before its bootstrap machine is destroyed: docs/teardown.md."),
     tunnel: tunnelSchema,
     aws: awsSchema.optional().describe("Amazon Web Services: docs/aws.md."),
     local: localSchema.optional().describe("A lab on this machine: docs/lab.md."),

@@ -50,6 +50,10 @@ export interface Inputs extends Pick<
   Config,
   "tags" | "firewall" | "replaceMachine" | "providerVersions" | "state" | "tunnel"
 > {
+  /** Absolute. @default - there is none */
+  readonly configFile?: string;
+  /** Where an operator runs the command lines that are shown. Absolute. */
+  readonly workingDirectory: string;
   readonly infraId: string;
   /** A few hex digits that make names unique in a whole cloud. */
   readonly uniquePart: string;
@@ -185,6 +189,8 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   return {
     ...config,
     ...resolved,
+    configFile: file === undefined ? undefined : resolve(file),
+    workingDirectory: resolve(workingDirectory),
     infraId,
     // With a shared state a machine without metadata.json must come to the same names.
     uniquePart: uniquePartOf((stateFolder === undefined ? undefined : metadata?.clusterID) ?? infraId),

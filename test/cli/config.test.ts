@@ -97,7 +97,9 @@ describe("config check", () => {
       cluster: metadata.infraID,
       warnings: [],
       stacks: {
-        "aws-bootstrap": expect.arrayContaining([{ type: "aws_iam_role", name: "sample-x7k2p-bootstrap" }]) as object,
+        "aws-bootstrap": expect.arrayContaining([
+          expect.objectContaining({ type: "aws_iam_role", name: "sample-x7k2p-bootstrap" }),
+        ]) as object,
       },
     });
   });

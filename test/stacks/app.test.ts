@@ -89,10 +89,11 @@ describe("the app", () => {
     projectWith(clouds("aws", "google"));
     const synth = () => run("npx", "cdktf", "synth", "--output", project.outdir);
     expect(synth()).toMatchObject({ status: 0 });
-    expect(readdirSync(join(project.outdir, "stacks"))).toEqual(["aws-bootstrap", "google-bootstrap"]);
+    const stacks = () => readdirSync(join(project.outdir, "stacks"));
+    expect(stacks()).toEqual(["aws-bootstrap", "aws-teardown", "google-bootstrap", "google-teardown"]);
     configure(clouds("google"));
     expect(synth()).toMatchObject({ status: 0 });
-    expect(readdirSync(join(project.outdir, "stacks"))).toEqual(["google-bootstrap"]);
+    expect(stacks()).toEqual(["google-bootstrap", "google-teardown"]);
   }, 120_000);
 
   it("warns of a platform that is gone from the config and still deployed", () => {

@@ -15,7 +15,7 @@ describe("azure-bootstrap", () => {
       ["azurerm_storage_account", 1],
       ["azurerm_storage_blob", 1],
       ["azurerm_storage_container", 1],
-      ["terraform_data", 4],
+      ["terraform_data", 5],
     ]);
   });
 
@@ -36,9 +36,9 @@ describe("azure-bootstrap", () => {
     const { resource } = exampleStack("azure");
     const backup = Object.keys(resource.terraform_data ?? {}).find((id) => id.startsWith("state-backup"));
     const account = only(exampleStack("azure"), "azurerm_storage_account");
-    expect(account.depends_on).toEqual([`terraform_data.${backup ?? ""}`]);
+    expect(account.depends_on).toEqual([`terraform_data.${backup ?? ""}`, "terraform_data.report"]);
     const identity = exampleStack("azure", { pointer: "identity" });
-    expect(only(identity, "azurerm_storage_account").depends_on).toEqual([]);
+    expect(only(identity, "azurerm_storage_account").depends_on).toEqual(["terraform_data.report"]);
   });
 
   it("works in the subscription and cloud of the config", () => {

@@ -251,6 +251,7 @@ export function absolutePathsIn(outdir: string): string[] {
     .filter((file) => !file.endsWith("payload.ign"))
     .filter((file) => {
       const text = readFileSync(join(outdir, file), "utf8");
-      return paths.some((path) => text.includes(path));
+      // After dots it is a path from somewhere else.
+      return paths.some((path) => text.replaceAll(`..${path}`, "").includes(path));
     });
 }

@@ -1,0 +1,124 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Inputs, readInputs } from "../constructs/config/inputs.ts";
+import { InputError, problem } from "../constructs/problems.ts";
+import { localFile } from "../constructs/state-backend.ts";
+import { labFolder } from "../lab/folder.ts";
+import { describedStacks } from "./described-stacks.ts";
+
+export interface Row {
+  readonly state: "gone" | "terminating" | "left" | "not looked at";
+  readonly what: string;
+  /** What to do, or why it is so. */
+  readonly note?: string;
+}
+
+export interface ReportProps {
+  readonly platform: string;
+  /** @default - there is none */
+  readonly configFile?: string;
+  /** @default - the cluster is gone with the machine */
+  readonly kubeconfig?: string;
+  /** Terraform runs it, as its last step. */
+  readonly lastStep: boolean;
+}
+
+/** How long objects on their way out may take. */
+const patience = 60_000;
+
+/** Everything that deploying and booting made, with what became of it. */
+export async function reportOf(props: ReportProps): Promise<Row[]> {
+  const inputs = readInputs(props.configFile, new Date());
+  const inCluster = props.kubeconfig === undefined ? [] : await clusterRows(props.kubeconfig);
+  const lab = props.platform === "local" ? await labRows(inputs.local?.name ?? "local") : [];
+  return [...inCluster, ...lab, ...(await stackRows(inputs, props))];
+}
+
+async function clusterRows(kubeconfig: string): Promise<Row[]> {
+  const { ClusterApi, readKubeconfig, whyNot } = await import("../cluster/api.ts");
+  const { tunnelObjects } = await import("../cluster/objects.ts");
+  let objects: ReturnType<typeof tunnelObjects>;
+  try {
+    objects = tunnelObjects(new ClusterApi(readKubeconfig(kubeconfig)));
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return [{ state: "not looked at", what: "objects of the tunnel in the cluster", note: error.message }];
+  }
+  const end = Date.now() + patience;
+  for (;;) {
+    let rows: Row[];
+    try {
+      rows = await Promise.all(
+        objects.map(async (object) => {
+          const state = await object.state();
+          return { state, what: object.name, ...(state === "left" && { note: object.command }) };
+        }),
+      );
+    } catch (error) {
+      return [{ state: "not looked at", what: "objects of the tunnel in the cluster", note: whyNot(error) }];
+    }
+    if (Date.now() >= end || !rows.some(({ state }) => state === "terminating")) return rows;
+    await sleep(1000);
+  }
+}
+
+async function labRows(name: string): Promise<Row[]> {
+  const { Machine } = await import("../lab/machine.ts");
+  return ["bootstrap", "node-0"].map((machine) => {
+    const running = Machine.ifRunning({ lab: name, name: machine, folder: join(labFolder(name), machine) });
+    return running === undefined
+      ? { state: "gone", what: `machine ${machine} of the lab ${name}` }
+      : { state: "left", what: `machine ${machine} of the lab ${name}`, note: "npx konnectivity-bootstrap lab down" };
+  });
+}
+
+/** What the stacks describe, and what their states still have. */
+async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): Promise<Row[]> {
+  const stack = `${platform}-bootstrap`;
+  const made = (await describedStacks(inputs))[stack] ?? [];
+  const label = (type: string, name: string | undefined) => `${type}${name === undefined ? "" : ` ${name}`}`;
+  if (inputs.stateFolder === undefined && lastStep) {
+    // Terraform writes a shared state when it ends; it comes to this step only when all the rest is gone.
+    return made.map(({ type, name }) => ({ state: "gone", what: label(type, name) }));
+  }
+  const inState = addressesIn(inputs, stack);
+  const described = new Map(made.map((one) => [one.address, one]));
+  return [
+    ...made.map(({ address, type, name }): Row => {
+      if (!inState.includes(address)) return { state: "gone", what: label(type, name) };
+      return { state: "left", what: label(type, name), note: `npx cdktf destroy '${platform}-*'` };
+    }),
+    ...inState
+      .filter((address) => !described.has(address))
+      .map((address): Row => ({ state: "left", what: address, note: `npx cdktf destroy '${platform}-*'` })),
+  ];
+}
+
+/** Addresses of the cloud's resources in a stack's state. */
+function addressesIn({ stateFolder, workingDirectory }: Inputs, stack: string): string[] {
+  const inCloud = (address: string) => !address.startsWith("terraform_data.") && !address.startsWith("data.");
+  if (stateFolder !== undefined) {
+    const file = localFile(stateFolder, stack);
+    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+    if (text.trim() === "") return [];
+    const { resources = [] } = JSON.parse(text) as {
+      resources?: { mode: string; type: string; name: string; instances: unknown[] }[];
+    };
+    return resources
+      .filter(({ mode, instances }) => mode === "managed" && instances.length > 0)
+      .map(({ type, name }) => `${type}.${name}`)
+      .filter(inCloud);
+  }
+  const folder = join(workingDirectory, "cdktf.out/stacks", stack);
+  const { TERRAFORM_BINARY_NAME: terraform = "terraform" } = process.env;
+  const { status, stdout, stderr, error } = spawnSync(terraform, [`-chdir=${folder}`, "state", "list"], {
+    encoding: "utf8",
+  });
+  if (status !== 0) {
+    const reason = (error?.message ?? stderr).replace(/\s+/g, " ").trim().slice(0, 200);
+    throw new InputError(problem("state-unreadable", { stack, reason: reason === "" ? "terraform failed" : reason }));
+  }
+  return stdout.split("\n").filter((address) => address !== "" && inCloud(address));
+}

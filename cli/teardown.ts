@@ -1,0 +1,196 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import type { Condition } from "../cluster/gate.ts";
+import { type Config, readConfig } from "../constructs/config/config-file.ts";
+import { configFileIfThere } from "../constructs/config/inputs.ts";
+import { platforms } from "../constructs/config/platform.ts";
+import { InputError, problem } from "../constructs/problems.ts";
+import { labFolder } from "../lab/folder.ts";
+import { configOption } from "./config.ts";
+import type { Output } from "./output.ts";
+import { reportOf, type Row } from "./teardown-report.ts";
+
+/** Opens the gate whatever the cluster says: its value is the reason, which is shown. */
+export const gateVariable = "KONNECTIVITY_OPEN_GATE";
+
+interface Options {
+  readonly config?: string;
+  readonly kubeconfig?: string;
+}
+type AnyPlatform = (typeof platforms)[number] | "local";
+
+const platformArgument = () => new Argument("<platform>", "whose stacks").choices([...platforms, "local"]);
+const kubeconfigOption = ["--kubeconfig <file>", "the cluster's, instead of the config's"] as const;
+
+/** `teardown gate`, `sweep` and `report`: what destroying runs, and what can be run by hand. */
+export function teardownCommand(output: Output): Command {
+  const command = new Command("teardown").description("the steps of `cdktf destroy`, which can be run by hand too");
+  command
+    .command("gate")
+    .description("ask the cluster whether it still needs its bootstrap machine; nothing is changed")
+    .addArgument(platformArgument())
+    .option(...configOption)
+    .option(...kubeconfigOption)
+    .option("--wait <minutes>", "wait that long until it does not (default: the config's waitMinutes)", minutes)
+    .action(async (platform: AnyPlatform, options: Options & { wait?: number }) => {
+      const reason = process.env[gateVariable];
+      if (reason?.trim() === "") throw new InputError(problem("gate-reason-missing", { variable: gateVariable }));
+      if (reason !== undefined) {
+        output.text(`The gate is opened by hand (${gateVariable}): ${reason}\n`);
+        return;
+      }
+      const config = configFor(options);
+      const wait = options.wait ?? config.teardown.waitMinutes;
+      if (platform === "local" && options.kubeconfig === undefined) {
+        await inLab(config, ["gate", `--wait=${wait}`], output);
+        return;
+      }
+      await passGate(() => kubeconfigFor(options, config), wait, output);
+    });
+  command
+    .command("sweep")
+    .description("delete what the tunnel put into the cluster, without waiting; absent is success")
+    .addArgument(platformArgument())
+    .option(...configOption)
+    .option(...kubeconfigOption)
+    .action(async (platform: AnyPlatform, options: Options) => {
+      const config = configFor(options);
+      if (platform === "local" && options.kubeconfig === undefined) {
+        await inLab(config, ["sweep"], output);
+        return;
+      }
+      await sweepCluster(kubeconfigFor(options, config), output);
+    });
+  command
+    .command("report")
+    .description("say of each thing whether it is gone, terminating or left; exit code 1 if something is left")
+    .addArgument(platformArgument())
+    .option(...configOption)
+    .option(...kubeconfigOption)
+    .option("--json", "for machines")
+    .addOption(new Option("--last-step", "run by Terraform, when everything else is gone").hideHelp())
+    .action(async (platform: AnyPlatform, options: Options & { json?: boolean; lastStep?: boolean }) => {
+      const config = configFor(options);
+      const rows = await reportOf({
+        platform,
+        configFile: fileFor(options),
+        kubeconfig: platform === "local" ? undefined : kubeconfigFor(options, config),
+        lastStep: options.lastStep ?? false,
+      });
+      if (options.json === true) output.json(rows);
+      else output.text(table(rows));
+      if (rows.some(({ state }) => state === "left")) process.exitCode = 1;
+    });
+  return command;
+}
+
+const fileFor = ({ config }: Options) => config ?? configFileIfThere(process.env);
+
+function configFor(options: Options): Config {
+  return readConfig(fileFor(options));
+}
+
+/** The config's, else the environment's, else the install folder's. */
+function kubeconfigFor(options: Options, config: Config): string {
+  const file = fileFor(options);
+  const inConfigFolder = (path: string) => (file === undefined ? resolve(path) : resolve(dirname(file), path));
+  const { kubeconfig } = config.teardown;
+  const ofEnvironment = process.env.KUBECONFIG?.split(delimiter).find((one) => one !== "");
+  return (
+    options.kubeconfig ??
+    (kubeconfig === undefined ? undefined : inConfigFolder(kubeconfig)) ??
+    ofEnvironment ??
+    join(inConfigFolder(config.installDir), "auth/kubeconfig")
+  );
+}
+
+/** Runs a step on the lab's node, from where its API can be reached. */
+async function inLab(config: Config, words: readonly string[], output: Output): Promise<void> {
+  const { Machine } = await import("../lab/machine.ts");
+  const name = config.local?.name ?? "local";
+  const node = Machine.ifRunning({ lab: name, name: "node-0", folder: join(labFolder(name), "node-0") });
+  if (node === undefined) {
+    output.text(`The lab ${name} does not run: there is no cluster to ask.\n`);
+    return;
+  }
+  const program = fileURLToPath(new URL("konnectivity-bootstrap.js", import.meta.url));
+  const [step = "", ...rest] = words;
+  const line = [process.execPath, program, "teardown", step, ...rest, "--kubeconfig=/opt/lab/kubeconfig", "local"];
+  const [command = "", ...args] = node.enter(line);
+  process.exitCode = spawnSync(command, args, { stdio: "inherit", cwd: "/" }).status ?? 1;
+}
+
+/** Looks until every condition is met, or time is up. */
+async function passGate(kubeconfig: () => string, wait: number, output: Output): Promise<void> {
+  const { ClusterApi, readKubeconfig, whyNot } = await import("../cluster/api.ts");
+  const { conditionsOf } = await import("../cluster/gate.ts");
+  const file = kubeconfig();
+  const blind = (reason: string) => new InputError(problem("gate-blind", { reason, variable: gateVariable }));
+  if (!existsSync(file)) throw blind(`there is no kubeconfig ${file}`);
+  const api = new ClusterApi(readKubeconfig(file));
+  const end = Date.now() + 60_000 * wait;
+  let before = "";
+  for (;;) {
+    let conditions: Condition[] | undefined;
+    let reason = "";
+    try {
+      conditions = await conditionsOf(api);
+    } catch (error) {
+      reason = `${api.server} cannot be asked: ${whyNot(error)}`;
+    }
+    const text = conditions === undefined ? `${reason}\n` : conditions.map(line).join("");
+    // Only what changed: the wait may be long.
+    if (text !== before) output.text(text);
+    before = text;
+    const open = conditions?.filter(({ met }) => !met) ?? [];
+    if (conditions !== undefined && open.length === 0) return;
+    if (Date.now() >= end) {
+      if (conditions === undefined) throw blind(reason);
+      const waitsFor = open.map(({ name, seen }) => `it waits until ${name} (${seen})`).join(", and ");
+      throw new InputError(problem("gate-closed", { waitsFor, variable: gateVariable }));
+    }
+    output.progress?.(`waiting, ${Math.ceil((end - Date.now()) / 60_000)} minutes left`);
+    await sleep(Math.min(5000, Math.max(100, end - Date.now())));
+  }
+}
+
+const line = ({ name, met, seen }: Condition) => (met ? "yes" : "not yet").padEnd(9) + `${name}: ${seen}\n`;
+
+async function sweepCluster(kubeconfig: string, output: Output): Promise<void> {
+  const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
+  const { sweep } = await import("../cluster/sweep.ts");
+  const warn = (message: string) => {
+    output.warnings([{ code: "sweep", message }]);
+  };
+  let api: InstanceType<typeof ClusterApi>;
+  try {
+    api = new ClusterApi(readKubeconfig(kubeconfig));
+  } catch (error) {
+    // The gate decides whether to go on; what the cluster keeps costs nothing but order.
+    if (!(error instanceof InputError)) throw error;
+    warn(`${error.message} The agents' namespace may be left in the cluster.`);
+    return;
+  }
+  const { deleted, left } = await sweep(api);
+  for (const { name, reason, command } of left) warn(`${name} could not be deleted (${reason}): ${command}`);
+  if (deleted.length > 0) output.text(`Deleted: ${deleted.join(", ")}\n`);
+  else if (left.length === 0) output.text("Nothing of the tunnel was left in the cluster.\n");
+}
+
+function table(rows: readonly Row[]): string {
+  const lines = rows.map(
+    ({ state, what, note }) => `${state.padEnd(13)} ${what}${note === undefined ? "" : `  (${note})`}`,
+  );
+  const count = (state: Row["state"]) => rows.filter((row) => row.state === state).length;
+  return `${lines.join("\n")}\n\n${count("gone")} gone, ${count("terminating")} terminating, ${count("left")} left, ${count("not looked at")} not looked at.\n`;
+}
+
+function minutes(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value > 240) throw new InvalidArgumentError("A number of minutes, at most 240.");
+  return value;
+}

@@ -1,0 +1,20 @@
+import { relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { App, Manifest, type TerraformStack } from "cdktf";
+import type { Inputs } from "../config/inputs.ts";
+
+const commandLine = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
+
+/** How a stack's steps find the command line and the operator's folder, from wherever the tree is. */
+export function stepOf(stack: TerraformStack, { workingDirectory }: Pick<Inputs, "workingDirectory">) {
+  const folder = resolve(App.of(stack).outdir, Manifest.stacksFolder, stack.node.id);
+  return {
+    program: relative(workingDirectory, commandLine),
+    workingDirectory: relative(folder, workingDirectory),
+  };
+}
+
+/** Names the config file to a step, if there is one. */
+export function configOf({ configFile, workingDirectory }: Pick<Inputs, "configFile" | "workingDirectory">): string[] {
+  return configFile === undefined ? [] : ["--config", relative(workingDirectory, configFile)];
+}

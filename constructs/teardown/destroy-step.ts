@@ -1,0 +1,46 @@
+import { DataResource, type ITerraformDependable } from "cdktf";
+import { Construct } from "constructs";
+
+export interface DestroyStepProps {
+  /** Words after the command line's name. */
+  readonly command: readonly [string, ...string[]];
+  /** The command line's program, from the working directory. */
+  readonly program: string;
+  /** Where the operator is, from the stack's folder: paths in the environment are meant from there. */
+  readonly workingDirectory: string;
+  /** Steps that come later when everything is destroyed. */
+  readonly before?: readonly ITerraformDependable[];
+  /** Whether the rest is destroyed although this failed. @default false */
+  readonly mayFail?: boolean;
+}
+
+/**
+ * Runs a command of ours when it is destroyed, and at no other time: nothing in it can make Terraform replace it during a
+ * deploy. The command is today's, not the state's: Terraform takes it from the description.
+ */
+export class DestroyStep extends Construct {
+  readonly resource: DataResource;
+
+  constructor(scope: Construct, id: string, props: DestroyStepProps) {
+    super(scope, id);
+    const { command, program, workingDirectory, before = [], mayFail = false } = props;
+    const words = [...command];
+    const last = words.pop() ?? "";
+    this.resource = new DataResource(this, "Default", {
+      input: { step: id },
+      dependsOn: [...before],
+      provisioners: [
+        {
+          type: "local-exec",
+          when: "destroy",
+          workingDir: workingDirectory,
+          // No shell: words are passed as they are.
+          interpreter: ["node", program, ...words],
+          command: last,
+        },
+      ],
+    });
+    // The bindings do not know it.
+    if (mayFail) this.resource.addOverride("provisioner.0.local-exec.on_failure", "continue");
+  }
+}

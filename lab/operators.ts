@@ -1,0 +1,97 @@
+/**
+ * Stands in for what OpenShift's operators say about themselves while a cluster is born: the CRDs of etcds, kubeapiservers
+ * and infrastructures, and the one object of each. Left out: the operators, and every field that nobody here reads.
+ */
+import type { Lab } from "./lab.ts";
+
+/** How far the permanent control plane is. */
+export interface Progress {
+  /** What the bootstrap machine says of itself, in the ConfigMap kube-system/bootstrap. @default - nothing */
+  readonly bootstrap?: "progress" | "complete";
+  /** @default - the etcd operator of an old release does not say it */
+  readonly etcdBootstrapMemberRemoved?: boolean;
+  /** currentRevision of each node's kube-apiserver; 0 is none yet. */
+  readonly revisions: readonly number[];
+  /** @default HighlyAvailable */
+  readonly topology?: "HighlyAvailable" | "SingleReplica";
+}
+
+/** A cluster of three that needs its bootstrap machine no longer. */
+export const grown: Progress = { etcdBootstrapMemberRemoved: true, revisions: [3, 3, 0] };
+
+/** Lets the cluster say this. */
+export function say(lab: Lab, progress: Progress): void {
+  const apply = "lab-stand-in apply /opt/lab/kubeconfig /opt/lab/operators.json";
+  lab.node.must(`cat >/opt/lab/operators.json && ${apply}`, {}, JSON.stringify(operatorObjects(progress)));
+}
+
+function operatorObjects({
+  bootstrap,
+  etcdBootstrapMemberRemoved,
+  revisions,
+  topology = "HighlyAvailable",
+}: Progress): object[] {
+  const object = (group: string, kind: string, status: object) => ({
+    apiVersion: `${group}/v1`,
+    kind,
+    metadata: { name: "cluster" },
+    status,
+  });
+  const conditions =
+    etcdBootstrapMemberRemoved === undefined
+      ? []
+      : [{ type: "EtcdBootstrapMemberRemoved", status: etcdBootstrapMemberRemoved ? "True" : "False" }];
+  const nodeStatuses = revisions.map((currentRevision, index) => ({ nodeName: `master-${index}`, currentRevision }));
+  return [
+    definition("operator.openshift.io", "Etcd", { conditions: list({ type: "string", status: "string" }) }),
+    definition("operator.openshift.io", "KubeAPIServer", {
+      nodeStatuses: list({ nodeName: "string", currentRevision: "integer" }),
+    }),
+    definition("config.openshift.io", "Infrastructure", { controlPlaneTopology: { type: "string" } }),
+    object("operator.openshift.io", "Etcd", { conditions }),
+    object("operator.openshift.io", "KubeAPIServer", { nodeStatuses }),
+    object("config.openshift.io", "Infrastructure", { controlPlaneTopology: topology }),
+    ...(bootstrap === undefined ? [] : [bootstrapSays(bootstrap)]),
+  ];
+}
+
+/** What report-progress.sh leaves on a real bootstrap machine's way out. */
+export const bootstrapSays = (status: "progress" | "complete") => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "bootstrap", namespace: "kube-system" },
+  data: { status },
+});
+
+const list = (fields: Readonly<Record<string, string>>) => ({
+  type: "array",
+  items: {
+    type: "object",
+    properties: Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, { type }])),
+  },
+});
+
+function definition(group: string, kind: string, status: object): object {
+  const singular = kind.toLowerCase();
+  const plural = `${singular}s`;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: "Cluster",
+      names: { kind, plural, singular, listKind: `${kind}List` },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: { type: "object", properties: { status: { type: "object", properties: status } } },
+          },
+        },
+      ],
+    },
+  };
+}

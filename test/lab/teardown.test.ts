@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { gateVariable } from "../../cli/teardown.ts";
+import type { Lab } from "../../lab/lab.ts";
+import { grown, type Progress, say } from "../../lab/operators.ts";
+import { run, runWith } from "../support/cli.ts";
+import { labWith, removeLab } from "../support/lab.ts";
+
+const name = `teardown${process.pid}`;
+const folder = mkdtempSync(join(tmpdir(), "teardown-"));
+const config = join(folder, "konnectivity.yaml");
+writeFileSync(config, `local: { name: ${name} }\n`);
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await labWith({ name });
+}, 120_000);
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await removeLab(name);
+});
+
+const teardown = (...args: string[]) => run("teardown", ...args, "--config", config, "local");
+
+describe("the gate", () => {
+  it("is closed while the cluster does not even have operators, and names all that it waits for", async () => {
+    const { code, stdout, stderr } = await teardown("gate");
+    expect(code).toBe(1);
+    expect(stdout.split("\n").slice(0, 3)).toEqual([
+      "not yet  the bootstrap is complete: ConfigMap kube-system/bootstrap is not there",
+      "not yet  the bootstrap machine's etcd member is removed: etcds/cluster is not there",
+      "not yet  the API is served by two nodes of the control plane: kubeapiservers/cluster is not there",
+    ]);
+    expect(stderr).toMatch(
+      /^error: The cluster still needs its bootstrap machine, so nothing was touched: it waits until/,
+    );
+    expect(stderr).toContain(gateVariable);
+  });
+
+  const stages: [string, "progress" | "complete", Progress, string | undefined][] = [
+    ["not complete", "progress", grown, "the bootstrap is complete (ConfigMap kube-system/bootstrap says progress)"],
+    [
+      "etcd's member not yet removed",
+      "complete",
+      { ...grown, etcdBootstrapMemberRemoved: false },
+      "the bootstrap machine's etcd member is removed (etcds/cluster says EtcdBootstrapMemberRemoved=False)",
+    ],
+    [
+      "one node of three",
+      "complete",
+      { ...grown, revisions: [2, 0, 0] },
+      "the API is served by two nodes of the control plane (1 of 3 nodes have a revision)",
+    ],
+    ["two nodes of three", "complete", grown, undefined],
+    ["an old release", "complete", { revisions: [1, 1, 1] }, undefined],
+    [
+      "a single node without its revision",
+      "complete",
+      { ...grown, revisions: [0], topology: "SingleReplica" },
+      "the API is served by the node of the control plane (0 of 1 nodes have a revision)",
+    ],
+    ["a single node", "complete", { ...grown, revisions: [1], topology: "SingleReplica" }, undefined],
+  ];
+
+  it.each(stages)("%s", async (_, status, progress, waitsFor) => {
+    say(lab, { ...progress, bootstrap: status });
+    const { code, stderr, stdout } = await teardown("gate");
+    if (waitsFor === undefined) expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    else expect(stderr).toContain(`nothing was touched: it waits until ${waitsFor}; run the same command again`);
+    if (progress.etcdBootstrapMemberRemoved === undefined)
+      expect(stdout).toContain("an old release, which does not say it");
+  });
+
+  it("waits, and says what changed", async () => {
+    say(lab, { ...grown, bootstrap: "complete", revisions: [2, 0, 0] });
+    const waiting = teardown("gate", "--wait=2");
+    say(lab, { ...grown, revisions: [2, 2, 0] });
+    const { code, stdout } = await waiting;
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "yes      the API is served by two nodes of the control plane: 2 of 3 nodes have a revision\n",
+    );
+  }, 60_000);
+
+  it("opens by hand with a reason, which is shown, and not without one", async () => {
+    say(lab, { ...grown, bootstrap: "progress" });
+    const open = (reason: string) =>
+      runWith({ ...process.env, [gateVariable]: reason }, "teardown", "gate", "--config", config, "local");
+    expect(await open("installation failed, case 7")).toEqual({
+      code: 0,
+      stdout: `The gate is opened by hand (${gateVariable}): installation failed, case 7\n`,
+      stderr: "",
+    });
+    const { code, stderr } = await open(" ");
+    expect(code).toBe(1);
+    expect(stderr).toContain("is set but says nothing");
+  });
+});
+
+describe("the sweep and the report", () => {
+  const tunnel = [
+    "daemonset/konnectivity-agent",
+    "secret/konnectivity-agent-certs",
+    "namespace/openshift-bootstrap-konnectivity",
+  ];
+  /** From inside the lab, where its API can be reached. */
+  const onNode = (...words: string[]) =>
+    lab.node.run(
+      `node ${JSON.stringify(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url).pathname)} teardown ${words.join(" ")}`,
+    );
+
+  it("a user who may not delete is told what is left, and how it goes", () => {
+    const accounts = "/api/v1/namespaces/default/serviceaccounts";
+    lab.ask(lab.node, "POST", accounts, { metadata: { name: "powerless" } });
+    const token = lab.ask(lab.node, "POST", `${accounts}/powerless/token`, { spec: {} });
+    const { token: secret } = token.body.status as { token: string };
+    const kubeconfig = lab.node
+      .must("cat /opt/lab/kubeconfig")
+      .replace(/client-key-data: .*/, "")
+      .replace(/client-certificate-data: .*/, `token: ${secret}`);
+    lab.node.must("cat >/opt/lab/powerless", {}, kubeconfig);
+    const { status, stderr } = onNode("sweep", "--kubeconfig=/opt/lab/powerless", "local");
+    expect(status).toBe(0);
+    for (const one of tunnel)
+      expect(stderr).toMatch(new RegExp(`warning: ${one} could not be deleted \\(.*\\(403\\)\\): oc delete ${one} `));
+  });
+
+  it("deletes what the tunnel put there, and does it again without a word", async () => {
+    expect(await teardown("sweep")).toEqual({ code: 0, stderr: "", stdout: `Deleted: ${tunnel.join(", ")}\n` });
+    // Nothing finalizes namespaces in the lab.
+    expect((await teardown("sweep")).stdout).toBe(`Deleted: ${tunnel[2] ?? ""}\n`);
+  });
+});

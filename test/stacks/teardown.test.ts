@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { changedExample, exampleOf, exampleStack, Project, type StackJson, synthOf } from "../support/stacks.ts";
+
+const platforms = ["aws", "azure", "google"] as const;
+const teardownOf = (platform: string, rest: object = {}) =>
+  synthOf(changedExample(platform, {}, rest), { files: exampleOf(platform).files })[`${platform}-teardown`] ??
+  expect.fail("no stack");
+
+interface Step {
+  readonly depends_on: string[];
+  readonly input: object;
+  readonly triggers_replace?: unknown;
+  readonly lifecycle?: unknown;
+  readonly provisioner: { "local-exec": Record<string, unknown> }[];
+}
+const stepsOf = (stack: StackJson) => stack.resource.terraform_data as unknown as Record<string, Step>;
+
+describe.each(platforms)("%s-teardown", (platform) => {
+  it("is in front of the bootstrap stack, with a state of its own", () => {
+    const project = new Project(changedExample(platform), { files: exampleOf(platform).files });
+    try {
+      const stack = project.synth()[`${platform}-teardown`];
+      const manifest = JSON.parse(readFileSync(join(project.outdir, "manifest.json"), "utf8")) as {
+        stacks: Record<string, { dependencies: string[] }>;
+      };
+      expect(manifest.stacks[`${platform}-teardown`]?.dependencies).toEqual([`${platform}-bootstrap`]);
+      expect(stack?.terraform.backend).toEqual({ local: { path: `../../../.state/${platform}-teardown.tfstate` } });
+    } finally {
+      project.remove();
+    }
+  });
+
+  it("holds the gate and the sweep, literals only, and nothing that could replace them", () => {
+    const stack = teardownOf(platform);
+    const steps = stepsOf(stack);
+    expect(Object.keys(stack.resource)).toEqual(["terraform_data"]);
+    expect(Object.keys(steps)).toEqual(["gate", "sweep"]);
+    expect(JSON.stringify(stack)).not.toContain("${");
+    for (const step of Object.values(steps)) {
+      expect(step).not.toHaveProperty("triggers_replace");
+      expect(step).not.toHaveProperty("lifecycle");
+      expect(step.provisioner.map((one) => one["local-exec"].when)).toEqual(["destroy"]);
+    }
+    expect(steps.gate?.depends_on, "the gate goes first").toEqual(["terraform_data.sweep"]);
+    expect(steps.gate?.provisioner[0]?.["local-exec"]).not.toHaveProperty("on_failure");
+    expect(steps.sweep?.provisioner[0]?.["local-exec"].on_failure).toBe("continue");
+  });
+
+  it("knows no kubeconfig: that is read when the steps run", () => {
+    const stack = teardownOf(platform, { teardown: { kubeconfig: "secret-place/kubeconfig", waitMinutes: 5 } });
+    expect(JSON.stringify(stack)).not.toContain("secret-place");
+  });
+
+  it("lets the bootstrap stack report last: everything in it comes after the report", () => {
+    const stack = exampleStack(platform);
+    for (const [type, byId] of Object.entries(stack.resource))
+      for (const [id, block] of Object.entries(byId))
+        if (id !== "report") expect(block.depends_on, `${type}.${id}`).toContain("terraform_data.report");
+    const report = stepsOf(stack).report;
+    expect(report?.depends_on).toEqual([]);
+    expect(report?.provisioner[0]?.["local-exec"]).toMatchObject({ when: "destroy", on_failure: "continue" });
+  });
+});
