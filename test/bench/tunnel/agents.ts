@@ -3,6 +3,7 @@ import { ms } from "./clients.ts";
 import type { Chart } from "./plot.ts";
 import { percentile } from "./statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
+import { wayThrough } from "./variant.ts";
 
 export interface AgentsProps {
   readonly agents: readonly number[];
@@ -61,7 +62,7 @@ export async function byAgents(labs: readonly TunnelLab[], { agents, clients, ro
     xLabel: "agents",
     x: agents,
     series: labs.map((lab) => ({
-      name: `hook, tunnel: ${lab.variant.name}`,
+      name: wayThrough(lab.variant),
       y: seen.filter((one) => one.lab === lab).map(({ server }) => server),
     })),
   };

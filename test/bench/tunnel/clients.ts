@@ -2,6 +2,7 @@ import { goal, table } from "../table.ts";
 import type { Chart } from "./plot.ts";
 import { percentile } from "./statistics.ts";
 import type { Path, TunnelLab } from "./tunnel-lab.ts";
+import { wayThrough } from "./variant.ts";
 
 /** A way that a create can go. */
 interface Way {
@@ -39,7 +40,7 @@ export async function byClients(labs: readonly TunnelLab[], props: ClientsProps)
     { name: "no hook, bootstrap kube-apiserver", lab: first, path: "no hook" },
     { name: "no hook, permanent kube-apiserver", lab: first, path: "no hook, permanent kube-apiserver" },
     { name: "hook, direct", lab: first, path: "direct" },
-    ...labs.map((lab): Way => ({ name: `hook, tunnel: ${lab.variant.name}`, lab, path: "tunnel" })),
+    ...labs.map((lab): Way => ({ name: wayThrough(lab.variant), lab, path: "tunnel" })),
   ];
   /** The hook closes the connection after each call: what it costs to open one. By one client only. */
   const newConnections: Way[] = ways

@@ -3,6 +3,7 @@ import type { DotRow } from "./plot.ts";
 import { inAll, seconds, summary } from "./restart.ts";
 import { type Disturbance, disturbance, isQuiet, percentile } from "./statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
+import { wayThrough } from "./variant.ts";
 
 export interface DeadAgentProps {
   readonly killRounds: number;
@@ -53,7 +54,7 @@ export async function deadAgent(labs: readonly TunnelLab[], { killRounds, cutRou
   const dots: DotRow[] = rows.flatMap(({ what, values }) =>
     labs.map((lab, index) => ({
       name: `agent ${what.replace(/ (\(|from).*|, and nobody calls/, (rest) => (rest.startsWith(",") ? ", idle" : ""))}`,
-      series: lab.variant.name,
+      series: wayThrough(lab.variant),
       values: seconds(times(values[index])),
     })),
   );

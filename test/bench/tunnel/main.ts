@@ -78,7 +78,9 @@ async function run(): Promise<void> {
     [
       `From: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${minutes} minutes.`,
       ...[clients.text, restart.text, death.text, agents.text, memory],
-    ].join("\n\n"),
+    ]
+      .join("\n\n")
+      .replaceAll(/\n{3,}/g, "\n\n"),
   );
   const charts = [...clients.charts, agents.chart];
   const dots = { title: "until calls are answered again", rows: [...restart.dots, ...death.dots] };

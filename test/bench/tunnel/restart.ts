@@ -3,6 +3,7 @@ import { goal, table } from "../table.ts";
 import type { DotRow } from "./plot.ts";
 import { firstAnswer, isQuiet, percentile } from "./statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
+import { wayThrough } from "./variant.ts";
 
 export interface RestartProps {
   readonly rounds: number;
@@ -45,7 +46,7 @@ export async function afterRestart(labs: readonly TunnelLab[], props: RestartPro
   const dots: DotRow[] = rows.flatMap(({ what, values }) =>
     labs.map((lab, index) => ({
       name: `server ${what.replace(/[,(].*| and more/, "").trim()}`,
-      series: lab.variant.name,
+      series: wayThrough(lab.variant),
       values: seconds(values[index] ?? []),
     })),
   );

@@ -165,9 +165,11 @@ export class TunnelLab {
   /** Resident memory of the server, and of each agent, in MB. */
   memory(): { readonly server: number; readonly agents: readonly number[] } {
     const resident = (machine: Machine, program: string) =>
-      processes(machine, program).map(
-        (pid) => Number(machine.must(`awk '/^VmRSS/ { print $2 }' /proc/${pid}/status`)) / 1024,
-      );
+      machine
+        .must(`for pid in $(pgrep -x ${program}); do awk '/^VmRSS/ { print $2 }' /proc/$pid/status; done`)
+        .split("\n")
+        .filter(Boolean)
+        .map((kilobytes) => Number(kilobytes) / 1024);
     const [server = Number.NaN] = resident(this.#lab.bootstrap, "proxy-server");
     return { server, agents: resident(this.#lab.node, "proxy-agent") };
   }

@@ -16,6 +16,9 @@ export interface Variant {
   readonly agent: (ours: Arguments) => Arguments;
 }
 
+/** What a tunnel is called beside ways without one. */
+export const wayThrough = ({ name }: Variant) => `hook, tunnel: ${name}`;
+
 export const ours: Variant = { name: "ours", server: (args) => args, agent: (args) => args };
 
 /**
