@@ -26,9 +26,12 @@ const say = (line: string) => {
 
 const variants = [ours, upstream];
 const names = variants.map((_, index) => `bench-${process.pid}-${index}`);
-const removeLabs = () => Promise.all(names.map((name) => Lab.down(name, labFolder(name))));
+const end: { interrupted: boolean; removal?: Promise<unknown> } = { interrupted: false };
+/** Once, whoever asks for it: what is interrupted also ends. */
+const removeLabs = () => (end.removal ??= Promise.all(names.map((name) => Lab.down(name, labFolder(name)))));
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
+    end.interrupted = true;
     console.error("\nInterrupted: the labs go.");
     void removeLabs().then(() => process.exit(130));
   });
@@ -90,7 +93,7 @@ async function run(): Promise<void> {
 try {
   await run();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  if (!end.interrupted) console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 } finally {
   await removeLabs();
