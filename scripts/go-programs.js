@@ -67,6 +67,13 @@ const programs = {
     binaries: { webhook: "." },
     ldflags: small,
   },
+  load: {
+    folder: "test/bench/load",
+    title: "the benchmark's load generator",
+    firstTime: "half a minute",
+    binaries: { load: "." },
+    ldflags: small,
+  },
   kubernetes: {
     folder: "lab/components/kubernetes",
     title: "kube-apiserver 1.36.0 and etcd 3.6.8",

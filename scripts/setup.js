@@ -93,7 +93,7 @@ if (forLab) {
 }
 
 if (forTests)
-  for (const program of /** @type {const} */ (["kubernetes-schema", ...oldProxies]))
+  for (const program of /** @type {const} */ (["kubernetes-schema", "load", ...oldProxies]))
     await orStop(() => ensureGoProgram(program));
 
 if (Number(process.versions.node.split(".")[0]) >= 24)

@@ -221,10 +221,11 @@ export function agentArguments(options: TunnelOptions, release: Release): string
     "service-account-token-path": options.authentication === "service-account-token" ? `${token}/token` : undefined,
     "agent-identifiers": routing.identifier,
     "keepalive-time": imageTraits[release].agentKeepalive,
-    // Back within 2 s after a restart of the server; the installer's 5s/30s take 3 to 8.
-    "sync-interval": "1s",
-    "sync-interval-cap": "10s",
-    "probe-interval": "1s",
+    // Back within a second after a restart of the server, and within two when it was away for longer
+    // (docs/tunnel-benchmark.md). A connected agent only looks at its own state each time; the server hears nothing of it.
+    "sync-interval": "250ms",
+    "sync-interval-cap": "2s",
+    "probe-interval": "250ms",
     "health-server-host": options.agents.hostNetwork ? "127.0.0.1" : undefined,
     "health-server-port": ports.health,
     "admin-bind-address": "127.0.0.1",

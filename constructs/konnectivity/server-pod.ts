@@ -59,8 +59,9 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
     "proxy-strategies": routing.strategy,
     // One server only; agents that are told of more dial for ever.
     "server-count": 1,
-    // A vanished node is noticed after this plus 20 s; the default is an hour.
-    "keepalive-time": "30s",
+    // A vanished node is noticed after this plus 20 s; the default is an hour. An agent, unlike the server (flags.ts), does
+    // not mind how often it is pinged.
+    "keepalive-time": "5s",
     "frontend-keepalive-time": "30s",
     // Above the agent's own dial limit of 5 s; without it a stuck HTTP CONNECT has no end.
     "backend-dial-timeout": "10s",

@@ -2,6 +2,7 @@
 // certificate:
 //
 //	POST /validate  a validating admission webhook: denies objects with the label deny: "true"
+//	POST /validate-once  the same, and then it closes the connection: each call needs a new one
 //	POST /convert   a CRD conversion webhook: sets apiVersion, and spec.convertedFrom to the version it came from
 //	GET  /apis/...  an aggregated API, lab.konnectivity-bootstrap.io/v1alpha1: discovery, and a list of echoes, the only
 //	                one of which says who asked and from where
@@ -58,6 +59,7 @@ func main() {
 	if *listen != "" {
 		serve("webhook", *listen, pair, counted, map[string]http.HandlerFunc{
 			"POST /validate":                   validate,
+			"POST /validate-once":              validateOnce,
 			"POST /convert":                    convert,
 			"GET /apis/" + group:               fixed(apiGroup),
 			"GET /apis/" + version:             fixed(apiResources),
@@ -113,6 +115,11 @@ func validate(w http.ResponseWriter, r *http.Request) {
 		response["status"] = object{"code": http.StatusForbidden, "message": `the label deny: "true" is not wanted in the lab`}
 	}
 	reply(w, object{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
+}
+
+func validateOnce(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Connection", "close")
+	validate(w, r)
 }
 
 func convert(w http.ResponseWriter, r *http.Request) {

@@ -35,6 +35,7 @@ afterAll(() => {
 interface Answer {
   readonly status: number | undefined;
   readonly text: string;
+  readonly connection: string | undefined;
 }
 
 function ask(path: string, { body, as = "webhook" }: { body?: unknown; as?: string } = {}): Promise<Answer> {
@@ -48,7 +49,7 @@ function ask(path: string, { body, as = "webhook" }: { body?: unknown; as?: stri
         let text = "";
         response.setEncoding("utf8").on("data", (part: string) => (text += part));
         response.on("end", () => {
-          resolve({ status: response.statusCode, text });
+          resolve({ status: response.statusCode, text, connection: response.headers.connection });
         });
       },
     );
@@ -82,6 +83,13 @@ describe("the lab's webhook", () => {
         status: { code: 403, message: expect.stringContaining("deny") as string },
       },
     });
+  });
+
+  it("judges once, and closes the connection", async () => {
+    const reviewed = await ask("/validate-once", { body: review({ deny: "true" }) });
+    expect(reviewed.connection).toBe("close");
+    expect(JSON.parse(reviewed.text)).toMatchObject({ response: { allowed: false } });
+    expect((await ask("/validate", { body: review({}) })).connection).not.toBe("close");
   });
 
   it("allows a deletion, which has no object", async () => {

@@ -149,10 +149,14 @@ const rules = {
     (options.listenAddress === "all" || !knows("agent-bind-address") ? undefined : "@LISTEN_ADDRESS@"),
   "agents ping no more often than the server allows": ({ a, release }) =>
     seconds(a["keepalive-time"]) >= shortestPing[release] && seconds(a["keepalive-time"]) <= 600,
-  "the server notices a vanished agent within minutes": ({ s }) =>
-    [s["keepalive-time"], s["frontend-keepalive-time"]].every((time) => seconds(time) >= 30 && seconds(time) <= 300),
+  "the server notices a vanished agent within half a minute": ({ s }) =>
+    seconds(s["keepalive-time"]) >= 1 && seconds(s["keepalive-time"]) <= 10,
+  "the server pings the kube-apiserver now and then": ({ s }) =>
+    seconds(s["frontend-keepalive-time"]) >= 30 && seconds(s["frontend-keepalive-time"]) <= 300,
   "an agent's first wait is not above the longest": ({ a }) =>
-    seconds(a["sync-interval"]) <= seconds(a["sync-interval-cap"]) && seconds(a["sync-interval-cap"]) <= 30,
+    seconds(a["sync-interval"]) <= seconds(a["sync-interval-cap"]),
+  "an agent is back within two seconds": ({ a }) =>
+    seconds(a["sync-interval-cap"]) <= 2 && seconds(a["sync-interval"]) + seconds(a["probe-interval"]) <= 1,
   "agents join the server's first strategy": ({ s, a }) =>
     joins[(s["proxy-strategies"] ?? "default").split(",")[0] ?? ""]?.(
       new URLSearchParams(a["agent-identifiers"] ?? ""),
@@ -239,8 +243,8 @@ const clusterConnection = (selector: Tunnel["selector"]) => selector.find(({ nam
 
 /** A Go duration of one unit; anything else is not a number. */
 function seconds(duration: string | undefined): number {
-  const [, count, unit] = /^(\d+)([smh])$/.exec(duration ?? "") ?? [];
-  return Number(count) * ({ s: 1, m: 60, h: 3600 }[unit ?? ""] ?? NaN);
+  const [, count, unit] = /^(\d+)(ms|s|m|h)$/.exec(duration ?? "") ?? [];
+  return Number(count) * ({ ms: 0.001, s: 1, m: 60, h: 3600 }[unit ?? ""] ?? NaN);
 }
 
 function tunnelOf({ release, options, server, agents, egress }: RenderedTunnel): Tunnel {
@@ -350,8 +354,18 @@ const breaks: Record<keyof typeof rules, Partial<Record<string, Break[]>>> = {
     default: [setting("agent", "keepalive-time", "29s"), without("agent", "keepalive-time")],
     oldest: [setting("agent", "keepalive-time", "30s")],
   },
-  "the server notices a vanished agent within minutes": { default: [without("server", "keepalive-time")] },
+  "the server notices a vanished agent within half a minute": {
+    default: [without("server", "keepalive-time"), setting("server", "keepalive-time", "30s")],
+  },
+  "the server pings the kube-apiserver now and then": { default: [without("server", "frontend-keepalive-time")] },
   "an agent's first wait is not above the longest": { default: [setting("agent", "sync-interval", "11s")] },
+  "an agent is back within two seconds": {
+    default: [
+      setting("agent", "sync-interval-cap", "10s"),
+      setting("agent", "sync-interval", "1s"),
+      without("agent", "probe-interval"),
+    ],
+  },
   "agents join the server's first strategy": {
     default: [setting("server", "proxy-strategies", "destHost,defaultRoute"), without("agent", "agent-identifiers")],
   },

@@ -1,0 +1,152 @@
+import { goal, table } from "../table.ts";
+import type { Chart } from "./plot.ts";
+import { percentile } from "./statistics.ts";
+import type { Path, TunnelLab } from "./tunnel-lab.ts";
+import { wayThrough } from "./variant.ts";
+
+/** A way that a create can go. */
+interface Way {
+  readonly name: string;
+  readonly lab: TunnelLab;
+  readonly path: Path;
+}
+
+interface Seen {
+  readonly way: Way;
+  readonly clients: number;
+  readonly milliseconds: number[];
+  readonly rates: number[];
+  /** The load generator's processor time, in processors. */
+  readonly generator: number[];
+}
+
+const p = (seen: Seen, share: number) => percentile(seen.milliseconds, share);
+const rate = (seen: Seen) => percentile(seen.rates, 0.5);
+export const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+
+export interface ClientsProps {
+  readonly clients: readonly number[];
+  readonly rounds: number;
+  /** Calls in one step. */
+  readonly calls: (clients: number) => number;
+  readonly say: (line: string) => void;
+}
+
+/** Creates by one client and by many at once: without a hook, with a hook called directly, and through each tunnel. */
+export async function byClients(labs: readonly TunnelLab[], props: ClientsProps) {
+  const [first] = labs;
+  if (first === undefined) throw new Error("no lab");
+  const ways: Way[] = [
+    { name: "no hook, bootstrap kube-apiserver", lab: first, path: "no hook" },
+    { name: "no hook, permanent kube-apiserver", lab: first, path: "no hook, permanent kube-apiserver" },
+    { name: "hook, direct", lab: first, path: "direct" },
+    ...labs.map((lab): Way => ({ name: wayThrough(lab.variant), lab, path: "tunnel" })),
+  ];
+  /** The hook closes the connection after each call: what it costs to open one. By one client only. */
+  const newConnections: Way[] = ways
+    .filter(({ path }) => path === "direct" || path === "tunnel")
+    .map(({ name, lab, path }) => ({
+      name: `${name}, new connections`,
+      lab,
+      path: `${path}, new connections` as Path,
+    }));
+  const seen = props.clients.flatMap((clients) =>
+    [...ways, ...(clients === 1 ? newConnections : [])].map((way): Seen => ({
+      way,
+      clients,
+      milliseconds: [],
+      rates: [],
+      generator: [],
+    })),
+  );
+  const hooked = [...ways, ...newConnections].filter(({ path }) => !path.startsWith("no hook"));
+  const admission = ({ lab, path }: Way) => lab.admission(path);
+  const hookTimes = new Map(hooked.map((way) => [way, { count: 0, seconds: 0 }]));
+
+  for (let round = 0; round < props.rounds; round++)
+    for (const clients of props.clients) {
+      props.say(`creates: round ${round + 1} of ${props.rounds}, ${clients} parallel clients`);
+      const before = clients === 1 ? hooked.map(admission) : [];
+      // Turn by turn, and another one first each time, so that a noisy moment hits all.
+      const now = seen.filter((at) => at.clients === clients);
+      for (const one of [...now.slice(round % now.length), ...now.slice(0, round % now.length)]) {
+        const result = await one.way.lab.crowd(one.way.path, clients, props.calls(clients));
+        for (const value of result.microseconds) one.milliseconds.push(value / 1000);
+        one.rates.push(result.microseconds.length / result.seconds);
+        one.generator.push(result.cpuSeconds / result.seconds);
+      }
+      for (const [index, { count, seconds }] of before.entries()) {
+        const way = hooked[index];
+        const total = way === undefined ? undefined : hookTimes.get(way);
+        if (way === undefined || total === undefined) continue;
+        const after = admission(way);
+        total.count += after.count - count;
+        total.seconds += after.seconds - seconds;
+      }
+    }
+
+  const alone = await first.generatorAlone(16, 5000);
+  const generatorRate = alone.microseconds.length / alone.seconds;
+  const fastest = Math.max(...seen.map(rate));
+  const one = seen.filter(({ clients }) => clients === 1);
+  const many = props.clients.filter((clients) => clients > 1);
+  const find = (way: Way, clients: number) => seen.find((at) => at.way === way && at.clients === clients);
+  const medians = (path: Path) => one.filter(({ way }) => way.path === path).map((at) => p(at, 0.5));
+  const [direct = Number.NaN] = medians("direct");
+  const [our = Number.NaN, theirs = Number.NaN] = medians("tunnel");
+  const [added, ratio] = [our - direct, our / theirs];
+  const text = [
+    "## A create, by one client\n",
+    table(
+      ["way of the create", "p50", "p95", "p99", "creates/s", "the hook alone, mean"],
+      one.map((at) => {
+        const hook = hookTimes.get(at.way);
+        return [
+          at.way.name,
+          ...[0.5, 0.95, 0.99].map((share) => ms(p(at, share))),
+          rate(at).toFixed(0),
+          hook === undefined ? "" : ms((1000 * hook.seconds) / hook.count),
+        ];
+      }),
+    ),
+    `\n${one[0]?.milliseconds.length ?? 0} creates each. The last column is what the kube-apiserver's own metric says of its calls of the webhook. New connections: the webhook closes each after its answer, so that every call opens one; otherwise they are kept.`,
+    goal("the tunnel adds less than 5 ms to a create (p50)", added < 5),
+    goal("not slower than with upstream's arguments (p50 at most 1.1 of it)", ratio <= 1.1),
+    "\n## Parallel clients: creates/s\n",
+    table(
+      ["way of the create", ...props.clients.map(String)],
+      ways.map((way) => [
+        way.name,
+        ...props.clients.map((clients) => {
+          const at = find(way, clients);
+          return at === undefined ? "" : rate(at).toFixed(0);
+        }),
+      ]),
+    ),
+    "\n## Parallel clients: p50 / p99\n",
+    table(
+      ["way of the create", ...many.map(String)],
+      ways.map((way) => [
+        way.name,
+        ...many.map((clients) => {
+          const at = find(way, clients);
+          return at === undefined ? "" : `${p(at, 0.5).toFixed(0)} / ${ms(p(at, 0.99))}`;
+        }),
+      ]),
+    ),
+    `\nThe load generator is not what limits: by itself, against a server that does nothing, it makes ${generatorRate.toFixed(0)} calls/s; the most that it had to make here was ${fastest.toFixed(0)}, and it took at most ${Math.max(...seen.map(({ generator }) => percentile(generator, 0.5))).toFixed(2)} processors for it.`,
+  ].join("\n");
+
+  const chart = (title: string, y: (at: Seen) => number): Chart => ({
+    title,
+    xLabel: "parallel clients",
+    x: props.clients,
+    series: ways
+      .filter(({ path }) => path !== "no hook, permanent kube-apiserver")
+      .map((way) => ({ name: way.name, y: seen.filter((at) => at.way === way).map(y) })),
+  });
+  return {
+    text,
+    charts: [chart("creates/s", rate), chart("p50 of a create, ms", (at) => p(at, 0.5))],
+  };
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
+import { parse } from "yaml";
+import { decodeContents } from "../../../constructs/payload/contents.ts";
+import { readDocument } from "../../../constructs/payload/ignition.ts";
+import { agentArguments } from "../../../constructs/konnectivity/agents.ts";
+import { readTunnel } from "../../../constructs/konnectivity/options.ts";
+import { serverArguments } from "../../../constructs/konnectivity/server-pod.ts";
+import { ours, payloadOf, upstream, type Variant } from "./variant.ts";
+
+function podsOf(variant: Variant) {
+  const files = readDocument(payloadOf(variant)).storage?.files ?? [];
+  const pod = (name: string) => {
+    const file = files.find(({ path }) => path.endsWith(name));
+    const object = parse(decodeContents(file?.contents).toString()) as { spec: { template?: PodTemplateSpec } };
+    const spec = object.spec.template?.spec ?? (object.spec as PodTemplateSpec["spec"]);
+    return { args: spec?.containers[0]?.args ?? [], object };
+  };
+  return { server: pod("/server-pod.yaml"), agent: pod("/agents/agents.yaml") };
+}
+
+const options = readTunnel({ agents: { kind: "Deployment", replicas: 1 } });
+
+describe("a variant's payload", () => {
+  it("has our own arguments where nothing is changed", () => {
+    const { server, agent } = podsOf(ours);
+    if (options === "off") throw new Error("off");
+    expect(server.args).toEqual(serverArguments(options, "4.23+"));
+    expect(agent.args).toEqual(agentArguments(options, "4.23+"));
+  });
+
+  it("has upstream's and no others, with our pods' paths, and the rest of the pods is ours", () => {
+    const { server, agent } = podsOf(upstream);
+    expect(server.args).toContain("--proxy-strategies=destHost,defaultRoute");
+    expect(server.args).toContain("--cluster-ca-cert=/etc/konnectivity/serving/ca.crt");
+    expect(server.args).toHaveLength(12);
+    expect(agent.args).toContain("--sync-interval=5s");
+    expect(agent.args).toContain("--proxy-server-host=@SERVER_HOST@");
+    expect(agent.args).toHaveLength(12);
+    const rest = ({ object, args }: { object: object; args: string[] }) =>
+      JSON.stringify(object).replace(JSON.stringify(args), "");
+    expect(rest(server)).toBe(rest(podsOf(ours).server));
+    expect(rest(agent)).toBe(rest(podsOf(ours).agent));
+  });
+});

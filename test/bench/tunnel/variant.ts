@@ -1,0 +1,82 @@
+import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
+import { parse, stringify } from "yaml";
+import { makePayload } from "../../../constructs/bootstrap-payload.ts";
+import { home } from "../../../constructs/konnectivity/names.ts";
+import { readTunnel } from "../../../constructs/konnectivity/options.ts";
+import { decodeContents, replaceContents } from "../../../constructs/payload/contents.ts";
+import type { IgnitionDocument } from "../../../constructs/payload/ignition.ts";
+import { labNetworks, sampleText } from "../../../lab/sample/sample.ts";
+
+type Arguments = readonly string[];
+
+/** A tunnel to be measured: what runs in our pods instead of our arguments. */
+export interface Variant {
+  readonly name: string;
+  readonly server: (ours: Arguments) => Arguments;
+  readonly agent: (ours: Arguments) => Arguments;
+}
+
+/** What a tunnel is called beside ways without one. */
+export const wayThrough = ({ name }: Variant) => `hook, tunnel: ${name}`;
+
+export const ours: Variant = { name: "ours", server: (args) => args, agent: (args) => args };
+
+/**
+ * The arguments of openshift-install's own tunnel (4.23 to 5.2), in its order. Where files lie, and the server's address,
+ * is said by our pods.
+ */
+export const upstream: Variant = {
+  name: "upstream's arguments",
+  server: (args) => [
+    "--logtostderr=true",
+    ...pick(args, "cluster-cert", "cluster-key", "cluster-ca-cert", "uds-name"),
+    "--server-port=0",
+    "--agent-port=8091",
+    "--health-port=2041",
+    "--mode=grpc",
+    "--proxy-strategies=destHost,defaultRoute",
+    "--keepalive-time=30s",
+    "--frontend-keepalive-time=30s",
+  ],
+  agent: (args) => [
+    "--logtostderr=true",
+    ...pick(args, "ca-cert", "agent-cert", "agent-key", "proxy-server-host"),
+    "--proxy-server-port=8091",
+    "--health-server-port=2041",
+    "--agent-identifiers=default-route=true",
+    "--keepalive-time=30s",
+    "--probe-interval=5s",
+    "--sync-interval=5s",
+    "--sync-interval-cap=30s",
+  ],
+};
+
+function pick(args: Arguments, ...flags: readonly string[]): string[] {
+  return flags.map((flag) => {
+    const found = args.find((arg) => arg.startsWith(`--${flag}=`));
+    if (found === undefined) throw new Error(`our own arguments have no --${flag}`);
+    return found;
+  });
+}
+
+/** The payload of a lab that runs this variant. One agent, as a Deployment: it can be given more replicas. */
+export function payloadOf({ server, agent }: Variant): string {
+  const tunnel = readTunnel({ agents: { kind: "Deployment", replicas: 1 } });
+  const { text } = makePayload(sampleText("4.23", { networks: labNetworks }), tunnel, new Date());
+  const document = JSON.parse(text) as IgnitionDocument;
+  replaceArguments(document, `${home}/server-pod.yaml`, server);
+  replaceArguments(document, `${home}/agents/agents.yaml`, agent);
+  return JSON.stringify(document);
+}
+
+function replaceArguments(document: IgnitionDocument, path: string, change: Variant["server"]): void {
+  const file = document.storage?.files?.find((entry) => entry.path === path);
+  if (file?.contents === undefined) throw new Error(`the payload has no ${path}`);
+  const object = parse(decodeContents(file.contents).toString()) as PodTemplateSpec & {
+    readonly spec: { readonly template?: PodTemplateSpec };
+  };
+  const [container] = (object.spec.template?.spec ?? object.spec).containers;
+  if (container?.args === undefined) throw new Error(`${path} has no container with arguments`);
+  container.args = [...change(container.args)];
+  file.contents = replaceContents(file.contents, Buffer.from(stringify(object)));
+}
