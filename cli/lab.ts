@@ -1,13 +1,22 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Argument, Command, InvalidArgumentError } from "commander";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { readUserFile } from "../constructs/config/user-file.ts";
 import { InputError, problem } from "../constructs/problems.ts";
+import { ipFamilies } from "../lab/addresses.ts";
 import { labFolder } from "../lab/folder.ts";
+import type { Layout } from "../lab/layout.ts";
+import { interruptible } from "./interruptible.ts";
 import type { Output } from "./output.ts";
 
 const nameOption = ["--name <name>", "the lab's name", labName, "local"] as const;
+
+interface UpOptions {
+  readonly name: string;
+  readonly nodes: string;
+  readonly ipFamily: Layout["ipFamily"];
+  readonly payload: string;
+}
 
 /** `lab up`, `lab down`, `lab enter`: what the local stack's deploy and destroy run, and a way to look around. */
 export function labCommand(output: Output): Command {
@@ -16,9 +25,12 @@ export function labCommand(output: Output): Command {
     .command("up")
     .description("bring a lab up; what is left of one of this name goes first")
     .option(...nameOption)
+    .addOption(new Option("--nodes <number>", "how many nodes it has").choices(["1", "2", "3"]).default("1"))
+    .addOption(new Option("--ip-family <family>", "of its networks").choices(ipFamilies).default("IPv4"))
     .requiredOption("--payload <file>", "what Ignition lays down on its bootstrap machine")
-    .action(async (options: { name: string; payload: string }) => {
+    .action(async (options: UpOptions) => {
       mustBeRoot();
+      const { name, ipFamily } = options;
       const payload = readUserFile(options.payload, "deploy the stack local-bootstrap, which makes it");
       const begin = Date.now();
       const say = (line: string) => {
@@ -28,14 +40,26 @@ export function labCommand(output: Output): Command {
         import("../lab/lab.ts"),
         import("../lab/images.js"),
       ]);
-      const folder = labFolder(options.name);
-      mkdirSync(folder, { recursive: true, mode: 0o711 });
+      const folder = labFolder(name);
       const images = [ensureImages()];
-      const stop = () => void Lab.down(options.name, folder).then(() => process.exit(130));
-      process.once("SIGINT", stop);
-      process.once("SIGTERM", stop);
-      const lab = await Lab.up({ name: options.name, folder, payload, images, dieWithParent: false, say });
-      await labIsUp(lab, say);
+      await interruptible(
+        async (signal) => {
+          const nodes = Number(options.nodes);
+          const lab = await Lab.up({
+            name,
+            folder,
+            payload,
+            images,
+            dieWithParent: false,
+            say,
+            nodes,
+            ipFamily,
+            signal,
+          });
+          await labIsUp(lab, say, signal);
+        },
+        () => Lab.down(name, folder),
+      );
     });
   command
     .command("down")
@@ -51,7 +75,7 @@ export function labCommand(output: Output): Command {
     .command("enter")
     .description("a shell, or a command, on one of the lab's machines")
     .option(...nameOption)
-    .addArgument(new Argument("<machine>").choices(["bootstrap", "node-0"]))
+    .addArgument(new Argument("<machine>").choices(["bootstrap", "node-0", "node-1", "node-2"]))
     .argument("[command...]", "what to run there (default: a shell)")
     .action(async (machine: string, words: string[], { name }: { name: string }) => {
       mustBeRoot();

@@ -37,13 +37,13 @@ export function checkOptions({ name, kubeconfig, finish }: VerifyOptions): void 
 async function look(options: VerifyOptions): Promise<Row[]> {
   checkOptions(options);
   const { name = "local", kubeconfig, finish = false } = options;
-  const { labChecks, lookAt } = await import("../lab/verify.ts");
+  const { lookAt } = await import("../lab/verify.ts");
   if (kubeconfig !== undefined) {
     const { clusterChecks } = await import("../lab/verify-cluster.ts");
     return lookAt(await clusterChecks(kubeconfig));
   }
   if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
-  const { Lab } = await import("../lab/lab.ts");
+  const [{ Lab }, { labChecks }] = await Promise.all([import("../lab/lab.ts"), import("../lab/verify-lab.ts")]);
   const lab = Lab.ifRunning(name, labFolder(name));
   if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
   return lookAt(labChecks(lab, { finish }));

@@ -1,12 +1,51 @@
+/** The words that Kubernetes has for them. A lab has one or the other. */
+export const ipFamilies = ["IPv4", "IPv6"] as const;
+export type IpFamily = (typeof ipFamilies)[number];
+
 /** Where things are in the lab. Every lab has the same addresses: they are behind namespaces of their own. */
-export const addresses = {
-  bootstrap: "10.0.0.10",
-  /** The first node; the next have the next. It has the permanent control plane too. */
-  node: "10.0.0.20",
-  machineNetwork: "10.0.0.0/24",
-  podNetwork: "10.128.0.0/23",
-  serviceNetwork: "172.30.0.0/16",
+export interface Addresses {
+  readonly bootstrap: string;
+  /** The first node, which has the permanent control plane too. */
+  readonly node: string;
+  readonly machineNetwork: string;
+  /** All nodes' pods. */
+  readonly clusterNetwork: string;
+  readonly serviceNetwork: string;
   /** The first of the service network is the API's. */
-  apiService: "172.30.0.1",
-  webhookPod: "10.128.0.10",
-} as const;
+  readonly apiService: string;
+  /** On the first node. */
+  readonly webhookPod: string;
+  readonly nodeAddress: (index: number) => string;
+  /** A node's part of the cluster network. */
+  readonly podNetwork: (index: number) => string;
+}
+
+const byFamily: Record<IpFamily, Addresses> = {
+  IPv4: {
+    bootstrap: "10.0.0.10",
+    node: "10.0.0.20",
+    machineNetwork: "10.0.0.0/24",
+    clusterNetwork: "10.128.0.0/14",
+    serviceNetwork: "172.30.0.0/16",
+    apiService: "172.30.0.1",
+    webhookPod: "10.128.0.10",
+    nodeAddress: (index) => `10.0.0.${20 + index}`,
+    podNetwork: (index) => `10.128.${2 * index}.0/23`,
+  },
+  IPv6: {
+    bootstrap: "fd00::10",
+    node: "fd00::20",
+    machineNetwork: "fd00::/64",
+    clusterNetwork: "fd01::/48",
+    serviceNetwork: "fd02::/112",
+    apiService: "fd02::1",
+    webhookPod: "fd01:0:0:1::10",
+    nodeAddress: (index) => `fd00::2${index}`,
+    podNetwork: (index) => `fd01:0:0:${index + 1}::/64`,
+  },
+};
+
+export const addressesOf = (ipFamily: IpFamily): Addresses => byFamily[ipFamily];
+
+/** An address as it stands before a port. */
+export const hostOf = (address: string) => (address.includes(":") ? `[${address}]` : address);

@@ -1,12 +1,23 @@
 #!/usr/bin/env bash
-# cluster-pki.sh FOLDER BOOTSTRAP NODE API_SERVICE: the keys that openshift-install would have put into bootstrap.ign, made
+# cluster-pki.sh FOLDER API_SERVICE BOOTSTRAP NODE...: the keys that openshift-install would have put into bootstrap.ign, made
 # anew for each lab: CA, the kube-apiserver's, an admin's, the aggregator's, the service accounts' and the webhook's.
 # One CA for everything, where an installation has many.
 set -euo pipefail
 umask 077
 mkdir -p "$1"
 cd "$1"
-bootstrap=$2 node=$3 api_service=$4
+shift
+bootstrap=$2 node=$3
+# As names in a certificate: of the API service, the bootstrap machine and all nodes.
+addresses=$(printf ',IP:%s' "$@")
+
+# An address as it stands in a URL.
+host() {
+    case $1 in
+    *:*) echo "[$1]" ;;
+    *) echo "$1" ;;
+    esac
+}
 
 openssl req -x509 -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.crt -days 2 -subj /CN=lab-ca \
     -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign 2>/dev/null
@@ -20,11 +31,11 @@ issue() {
 }
 
 issue kube-apiserver /CN=kube-apiserver extendedKeyUsage=serverAuth \
-    "subjectAltName=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:${bootstrap},IP:${node},IP:${api_service}"
+    "subjectAltName=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1${addresses}"
 issue admin /O=system:masters/CN=lab-admin extendedKeyUsage=clientAuth
 issue aggregator /CN=system:openshift-aggregator extendedKeyUsage=clientAuth
 issue kubelet-client /O=system:masters/CN=lab-kubelet-client extendedKeyUsage=clientAuth
-issue webhook /CN=webhook extendedKeyUsage=serverAuth "subjectAltName=DNS:webhook.lab.svc,IP:${node}"
+issue webhook /CN=webhook extendedKeyUsage=serverAuth "subjectAltName=DNS:webhook.lab.svc${addresses}"
 openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out service-account.key 2>/dev/null
 openssl pkey -in service-account.key -pubout -out service-account.pub
 rm ca.key
@@ -54,5 +65,5 @@ EOF
 }
 kubeconfig kubeconfig-loopback https://localhost:6443
 # api-int: before and after the bootstrap it is another machine that answers.
-kubeconfig kubeconfig "https://${node}:6443"
-kubeconfig kubeconfig-bootstrap "https://${bootstrap}:6443"
+kubeconfig kubeconfig "https://$(host "${node}"):6443"
+kubeconfig kubeconfig-bootstrap "https://$(host "${bootstrap}"):6443"

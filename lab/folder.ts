@@ -1,4 +1,33 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
 /** Where a lab is, by its name. Not below a temporary folder: a cleaner must not eat a lab that runs. */
 export const labFolder = (name: string) => join("/var/lib/konnectivity-bootstrap/labs", name);
+
+/** What statfs(2) calls it. */
+const overlayfs = 0x794c7630;
+
+/**
+ * Makes a lab's folder. Its machines' roots are overlays, and the kernel puts none upon another, which is what a container
+ * has: there the folder is in memory.
+ */
+export function makeLabFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  if (statfsSync(folder).type === overlayfs) mustRun("mount", "-t", "tmpfs", "-o", "mode=711", "tmpfs", folder);
+}
+
+/** Removes it, if it is there. */
+export function removeLabFolder(folder: string): void {
+  const places = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[1]);
+  // The kernel may not be done yet with the namespaces that had it too.
+  if (places.includes(folder)) mustRun("umount", "--lazy", folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function mustRun(program: string, ...args: readonly string[]): void {
+  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} ${args.at(-1) ?? ""} failed: ${stderr.trim()}`);
+}

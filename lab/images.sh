@@ -9,11 +9,17 @@ source=$1 store=$2
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /dev/shm
 
+# podman makes images on every file system but another overlay, which is what a container has; from one it only reads.
+built=${store}
+if [ "$(stat --file-system --format %T "${store}")" = overlayfs ]; then
+    built=/dev/shm/store
+fi
+
 # Not the user's settings: they may name other stores.
 cat >/run/storage.conf <<STORAGE
 [storage]
 driver = "overlay"
-graphroot = "${store}"
+graphroot = "${built}"
 runroot = "/run/containers/storage"
 STORAGE
 CONTAINERS_CONF=$(dirname "$0")/containers.conf
@@ -31,4 +37,7 @@ podman pod create --share-parent=false --network host --name pause
 podman pod rm pause
 
 # Containers are none of a store that others only read.
-rm -rf "${store}"/{libpod,volumes,overlay-containers}
+rm -rf "${built}"/{libpod,volumes,overlay-containers}
+if [ "${built}" != "${store}" ]; then
+    cp --archive "${built}/." "${store}"
+fi

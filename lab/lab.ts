@@ -1,20 +1,19 @@
-import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
-import { addresses } from "./addresses.ts";
+import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
+import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition } from "./ignition.ts";
+import { type Layout, layoutFile, readLayout } from "./layout.ts";
 import { Machine, removeMachines } from "./machine.ts";
+import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
 import { finishFile } from "./stand-ins/cluster-bootstrap.ts";
 import { podNetworkOptions } from "./stand-ins/kubelet.ts";
-import { clusterObjects, webhookPod } from "./workload.ts";
-import { kubeApiServerArguments, kubeApiServerPod } from "./stand-ins/render.ts";
+import { clusterObjects, kubeletPod, webhookPod } from "./workload.ts";
 
-const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-
-export interface LabProps {
+export interface LabProps extends Partial<Layout> {
   /** Lower case letters, digits and -: two labs have two names. */
   readonly name: string;
   /** For everything that is the lab's. */
@@ -25,6 +24,8 @@ export interface LabProps {
   readonly images: readonly string[];
   /** Whether the lab dies with this process. */
   readonly dieWithParent: boolean;
+  /** When this says so, no further step is begun, and what was begun can be taken down. */
+  readonly signal?: AbortSignal;
   readonly say: (line: string) => void;
 }
 
@@ -34,91 +35,154 @@ export interface Answer {
   readonly body: { readonly message?: string; readonly [key: string]: unknown };
 }
 
-/** A cluster being born, on this machine: a bootstrap machine and a node, with real programs. */
+/** A cluster being born, on this machine: a bootstrap machine and nodes, with real programs. */
 export class Lab {
   readonly bootstrap: Machine;
-  readonly node: Machine;
+  readonly nodes: readonly Machine[];
+  readonly addresses: Addresses;
+  readonly #layout: Layout;
 
-  private constructor(bootstrap: Machine, node: Machine) {
+  private constructor(bootstrap: Machine, nodes: readonly Machine[], layout: Layout) {
     this.bootstrap = bootstrap;
-    this.node = node;
+    this.nodes = nodes;
+    this.addresses = addressesOf(layout.ipFamily);
+    this.#layout = layout;
+  }
+
+  /** The first node, which has the permanent control plane too. */
+  get node(): Machine {
+    const [node] = this.nodes;
+    if (node === undefined) throw new Error("a lab has at least one node");
+    return node;
   }
 
   /** Brings a lab up; what is left of an earlier one of this name goes first. */
   static async up(props: LabProps): Promise<Lab> {
-    const { name, folder, payload, images, dieWithParent, say } = props;
+    const { name, folder, payload, images, dieWithParent, say, signal } = props;
+    const layout: Layout = { nodes: props.nodes ?? 1, ipFamily: props.ipFamily ?? "IPv4" };
+    const addresses = addressesOf(layout.ipFamily);
     await Lab.down(name, folder);
-    const folders = { bootstrap: join(folder, "bootstrap"), node: join(folder, "node-0") };
-    for (const one of Object.values(folders)) prepareRoot(join(one, "root"), images);
+    signal?.throwIfAborted();
+    makeLabFolder(folder);
+    const names = machineNames(layout.nodes);
+    for (const machine of names) prepareRoot(rootOf(folder, machine), images, layout);
     say("Ignition lays the payload down");
-    applyIgnition(payload, join(folders.bootstrap, "root"));
-    makeKeys(folders);
-    writeNodeManifests(join(folders.node, "root"));
+    applyIgnition(payload, rootOf(folder, "bootstrap"));
+    makeKeys(folder, layout);
+    writeControlPlane(rootOf(folder, "node-0"), addresses);
 
     say("the machines start");
-    const [bootstrap, node] = await Promise.all([
-      Machine.start({ lab: name, name: "bootstrap", folder: folders.bootstrap, dieWithParent }),
-      Machine.start({ lab: name, name: "node-0", folder: folders.node, dieWithParent }),
-    ]);
-    bootstrap.connect("ens3", node);
-    for (const [machine, address] of [
-      [bootstrap, addresses.bootstrap],
-      [node, addresses.node],
-    ] as const)
-      machine.must(`ip address add ${address}/24 dev ens3 && ip link set ens3 up`);
-    // Agents go out through the node, as they would from OVN-Kubernetes: with its address.
-    node.must(`sysctl -qw net.ipv4.ip_forward=1; /usr/bin/podman ${podNetworkOptions.join(" ")} >/dev/null`);
-    // A default route, which a real machine has, must not lead to the pods.
-    bootstrap.must(`ip route add default via ${addresses.node} && ip route add unreachable ${addresses.podNetwork}`);
-
-    const lab = new Lab(bootstrap, node);
-    lab.#service(
-      node,
-      "kubelet",
-      `lab-stand-in kubelet --address=${addresses.node} --kubeconfig=/opt/lab/kubeconfig-bootstrap`,
+    // All of them, even if one fails: none may come up behind the back of whoever takes the lab down.
+    const started = await Promise.allSettled(
+      names.map((machine) => Machine.start({ lab: name, name: machine, folder: join(folder, machine), dieWithParent })),
     );
+    signal?.throwIfAborted();
+    const machines = started.map((one) => {
+      if (one.status === "rejected") throw one.reason;
+      return one.value;
+    });
+    const [bootstrap, ...nodes] = machines as [Machine, ...Machine[]];
+    const lab = new Lab(bootstrap, nodes, layout);
+    lab.#connect();
+
+    for (const [index, node] of nodes.entries())
+      lab.#service(
+        node,
+        "kubelet",
+        // What api-int would be: the bootstrap's API, and after its end the permanent one.
+        `lab-stand-in kubelet --address=${addresses.nodeAddress(index)} --kubeconfig=/opt/lab/kubeconfig-bootstrap --kubeconfig=/opt/lab/kubeconfig`,
+      );
     lab.#service(bootstrap, "kubelet", `lab-stand-in kubelet --address=${addresses.bootstrap}`);
     // As its unit does: again after every failure, until it is done.
     lab.#service(
       bootstrap,
       "bootkube",
       "cd /opt/openshift && until [ -e .bootkube.done ]; do /usr/local/bin/bootkube.sh || sleep 1; done",
-      { LAB_ETCD: `http://${addresses.node}:2379` },
+      { LAB_ETCD: `http://${hostOf(addresses.node)}:2379` },
     );
     return lab;
+  }
+
+  /** The machine network, a pod network on each node, and the ways between them. */
+  #connect(): void {
+    const { bootstrap, node, nodes, addresses } = this;
+    const ip = this.#layout.ipFamily === "IPv6" ? "ip -6" : "ip";
+    // The first node is the switch that the others are plugged into.
+    node.must("ip link add ens3 type bridge");
+    for (const machine of [bootstrap, ...nodes.slice(1)]) {
+      machine.connect("ens3", node, `to-${machine.name}`);
+      node.must(`ip link set to-${machine.name} master ens3 up`);
+    }
+    const prefix = addresses.machineNetwork.replace(/.*\//, "");
+    for (const [machine, address] of [
+      [bootstrap, addresses.bootstrap] as const,
+      ...nodes.map((one, index) => [one, addresses.nodeAddress(index)] as const),
+    ])
+      // Nobody else can have the address: IPv6 need not look for a second.
+      machine.must(
+        `ip link set ens3 up && ip address add ${address}/${prefix} dev ens3 ${address.includes(":") ? "nodad" : ""}`,
+      );
+    for (const [index, one] of nodes.entries()) {
+      const others = [...nodes.keys()].filter((other) => other !== index);
+      const { clusterNetwork } = addresses;
+      one.must(
+        [
+          "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1",
+          `/usr/bin/podman ${podNetworkOptions(addresses.podNetwork(index)).join(" ")} >/dev/null`,
+          // Pods go out with their node's address, as they would from OVN-Kubernetes, but to each other with their own.
+          `${clusterNetwork.includes(":") ? "ip6tables" : "iptables"} -t nat -I POSTROUTING -d ${clusterNetwork} -j ACCEPT`,
+          ...others.map(
+            (other) => `${ip} route add ${addresses.podNetwork(other)} via ${addresses.nodeAddress(other)}`,
+          ),
+        ].join(" && "),
+      );
+    }
+    // A default route, which a real machine has, must not lead to the pods.
+    bootstrap.must(
+      `${ip} route add default via ${addresses.node} && ${ip} route add unreachable ${addresses.clusterNetwork}`,
+    );
   }
 
   /** Takes a lab away, wherever it stands. */
   static async down(name: string, folder: string): Promise<void> {
     await removeMachines(name);
-    rmSync(folder, { recursive: true, force: true });
+    removeLabFolder(folder);
   }
 
   /** The lab of this name, if it runs. */
   static ifRunning(name: string, folder: string): Lab | undefined {
-    const [bootstrap, node] = ["bootstrap", "node-0"].map((machine) =>
+    const bootstrapRoot = rootOf(folder, "bootstrap");
+    if (!existsSync(join(bootstrapRoot, layoutFile))) return undefined;
+    const layout = readLayout(bootstrapRoot);
+    const [bootstrap, ...nodes] = machineNames(layout.nodes).map((machine) =>
       Machine.ifRunning({ lab: name, name: machine, folder: join(folder, machine) }),
     );
-    return bootstrap === undefined || node === undefined ? undefined : new Lab(bootstrap, node);
+    if (bootstrap === undefined || !nodes.every((node) => node !== undefined)) return undefined;
+    return new Lab(bootstrap, nodes, layout);
   }
 
   /** Puts the webhook into the pod network, and what leads to it into the cluster. */
   async installWorkload(): Promise<void> {
     // Through the machines: what lies below their roots must not be changed from outside while they run.
     const ca = this.node.must("base64 -w0 /opt/lab/tls/ca.crt");
-    this.node.must("cat >/etc/kubernetes/manifests/webhook.yaml", {}, stringify(webhookPod));
+    const manifest = (name: string) =>
+      `mkdir -p /etc/kubernetes/manifests && cat >/etc/kubernetes/manifests/${name}.yaml`;
+    this.node.must(manifest("webhook"), {}, stringify(webhookPod(this.#layout)));
+    for (const [index, node] of this.nodes.entries())
+      node.must(manifest("kubelet"), {}, stringify(kubeletPod(this.#layout, index)));
     const apply = "lab-stand-in apply /opt/openshift/auth/kubeconfig-loopback /opt/lab/objects.json";
-    this.bootstrap.must(`cat >/opt/lab/objects.json && ${apply}`, {}, JSON.stringify(clusterObjects(ca)));
-    const healthz = `curl --silent --insecure --max-time 2 https://${addresses.webhookPod}:8443/healthz`;
+    const objects = JSON.stringify(clusterObjects(this.#layout, ca));
+    this.bootstrap.must(`cat >/opt/lab/objects.json && ${apply}`, {}, objects);
+    const healthz = `curl --silent --insecure --max-time 2 https://${hostOf(this.addresses.webhookPod)}:8443/healthz`;
     await until("the webhook", 30, () => this.node.run(healthz).status === 0);
   }
 
   /** Asks the kube-apiserver of one of the machines, as an admin. */
-  ask(machine: Machine, method: string, path: string, body?: object): Answer {
+  ask(machine: Machine, method: string, path: string, body?: object, seconds = 20): Answer {
     const [tls, host] =
-      machine === this.bootstrap ? ["/opt/openshift/tls", "localhost"] : ["/opt/lab/tls", addresses.node];
+      machine === this.bootstrap ? ["/opt/openshift/tls", "localhost"] : ["/opt/lab/tls", hostOf(this.addresses.node)];
     const line = [
-      "curl --silent --max-time 20 --header 'Content-Type: application/json' --write-out '\\n%{http_code}'",
+      `curl --silent --max-time ${seconds} --header 'Content-Type: application/json' --write-out '\\n%{http_code}'`,
       `--cacert ${tls}/ca.crt --cert ${tls}/kubelet-client.crt --key ${tls}/kubelet-client.key`,
       `--request ${method} ${body === undefined ? "" : "--data @-"} https://${host}:6443${path}`,
     ].join(" ");
@@ -149,107 +213,42 @@ export class Lab {
       detached: true,
       env: { PATH: `/opt/lab/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: "/root", ...env },
     }).unref();
+    closeSync(log);
   }
 }
 
 /** Waits until the tunnel carries: says each step as it comes. */
-export async function labIsUp({ bootstrap }: Lab, say: (line: string) => void): Promise<void> {
-  const answers = (url: string) => bootstrap.run(`curl --silent --insecure --fail --max-time 2 ${url}`).status === 0;
-  await until("the tunnel's server", 120, () => answers("http://127.0.0.1:2041/healthz"));
-  say("the tunnel's server is up");
-  await until("the bootstrap kube-apiserver", 120, () => answers("https://127.0.0.1:6443/readyz"));
-  say("the bootstrap kube-apiserver is ready");
-  await until("an agent", 120, () => answers("http://127.0.0.1:2041/readyz"));
+export async function labIsUp(lab: Lab, say: (line: string) => void, signal?: AbortSignal): Promise<void> {
+  await bootstrapIsUp(lab, say, signal);
+  await until("an agent", 120, () => answers(lab.bootstrap, "http://127.0.0.1:2041/readyz"), signal);
   say("an agent is connected");
 }
 
+/** Waits until everything on the bootstrap machine runs, whether an agent is connected or not. */
+export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, signal?: AbortSignal): Promise<void> {
+  const { bootstrap } = lab;
+  await until("the tunnel's server", 120, () => answers(bootstrap, "http://127.0.0.1:2041/healthz"), signal);
+  say("the tunnel's server is up");
+  await until("the bootstrap kube-apiserver", 120, () => answers(bootstrap, "https://127.0.0.1:6443/readyz"), signal);
+  say("the bootstrap kube-apiserver is ready");
+}
+
+const answers = (machine: Machine, url: string) =>
+  machine.run(`curl --silent --insecure --fail --max-time 2 ${url}`).status === 0;
+
 /** Waits until something is true, and says what it waited for if it never is. */
-export async function until(what: string, seconds: number, condition: () => boolean | Promise<boolean>): Promise<void> {
+export async function until(
+  what: string,
+  seconds: number,
+  condition: () => boolean | Promise<boolean>,
+  signal?: AbortSignal,
+): Promise<void> {
   const end = Date.now() + 1000 * seconds;
   while (!(await condition())) {
+    signal?.throwIfAborted();
     if (Date.now() > end) throw new Error(`${what} did not come within ${seconds} s`);
     await sleep(100);
   }
 }
 
-/** What every machine of the lab has: settings of podman, and the stand-ins in front of all other programs. */
-function prepareRoot(root: string, images: readonly string[]): void {
-  const program = (name: string, text: string) => {
-    mkdirSync(join(root, "opt/lab/bin"), { recursive: true });
-    writeFileSync(join(root, "opt/lab/bin", name), text);
-    chmodSync(join(root, "opt/lab/bin", name), 0o755);
-  };
-  mkdirSync(join(root, "etc/containers"), { recursive: true });
-  writeFileSync(join(root, "etc/containers/containers.conf"), readFileSync(own("containers.conf"), "utf8"));
-  writeFileSync(
-    join(root, "etc/containers/storage.conf"),
-    `[storage]
-driver = "overlay"
-graphroot = "/var/lib/containers/storage"
-runroot = "/run/containers/storage"
-[storage.options]
-additionalimagestores = ${JSON.stringify(images)}
-`,
-  );
-  program("podman", readFileSync(own("stand-ins/podman.sh"), "utf8"));
-  program(
-    "lab-stand-in",
-    `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(own("stand-in.js"))} "$@"\n`,
-  );
-  program("oc", '#!/bin/sh\nexec lab-stand-in oc "$@"\n');
-}
-
-function makeKeys(folders: { readonly bootstrap: string; readonly node: string }): void {
-  const tls = join(folders.bootstrap, "root/opt/openshift/tls");
-  const { bootstrap, node, apiService } = addresses;
-  const made = spawnSync("bash", [own("cluster-pki.sh"), tls, bootstrap, node, apiService], { encoding: "utf8" });
-  if (made.status !== 0) throw new Error(`the cluster's keys could not be made: ${made.stderr}`);
-  const auth = join(folders.bootstrap, "root/opt/openshift/auth");
-  mkdirSync(auth, { recursive: true });
-  const copy = (from: string, to: string) => {
-    writeFileSync(to, readFileSync(from), { mode: 0o600 });
-  };
-  for (const name of ["kubeconfig", "kubeconfig-loopback"]) copy(join(tls, name), join(auth, name));
-  const lab = join(folders.node, "root/opt/lab");
-  mkdirSync(join(lab, "tls"), { recursive: true, mode: 0o700 });
-  for (const name of ["kubeconfig", "kubeconfig-bootstrap"]) copy(join(tls, name), join(lab, name));
-  for (const name of [
-    ...["ca.crt", "kube-apiserver.crt", "kube-apiserver.key", "aggregator.crt", "aggregator.key", "kubelet-client.crt"],
-    ...["kubelet-client.key", "service-account.key", "service-account.pub", "webhook.crt", "webhook.key"],
-  ])
-    copy(join(tls, name), join(lab, "tls", name));
-}
-
-/** The permanent control plane: etcd, and a kube-apiserver that knows nothing of a tunnel. */
-function writeNodeManifests(root: string): void {
-  const folder = join(root, "etc/kubernetes/manifests");
-  mkdirSync(folder, { recursive: true });
-  const etcd = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "etcd", namespace: "kube-system" },
-    spec: {
-      hostNetwork: true,
-      containers: [
-        {
-          name: "etcd",
-          image: "localhost/lab/etcd:latest",
-          command: ["/usr/bin/etcd"],
-          args: [
-            "--data-dir=/tmp/etcd",
-            "--unsafe-no-fsync",
-            `--listen-client-urls=http://${addresses.node}:2379`,
-            `--advertise-client-urls=http://${addresses.node}:2379`,
-            "--listen-peer-urls=http://127.0.0.1:2380",
-          ],
-        },
-      ],
-    },
-  };
-  writeFileSync(join(folder, "etcd.yaml"), stringify(etcd));
-  const secrets = { "/etc/kubernetes/secrets": "/opt/lab/tls" };
-  writeFileSync(
-    join(folder, "kube-apiserver.yaml"),
-    stringify(kubeApiServerPod(kubeApiServerArguments(addresses.node), secrets)),
-  );
-}
+const machineNames = (nodes: number) => ["bootstrap", ...Array.from({ length: nodes }, (_, index) => `node-${index}`)];

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -53,6 +53,7 @@ export class Machine {
     const [program = "", ...args] = dieWithParent ? ["setpriv", "--pdeathsig", "KILL", ...command] : command;
     const holder = spawn(program, args, { stdio: ["ignore", log, log], detached: true });
     holder.unref();
+    closeSync(log);
     if (holder.pid === undefined) throw new Error(`the machine ${name} cannot be started: is bash there?`);
     writeFileSync(join(folder, "holder"), String(holder.pid));
     const ended = () => holder.exitCode !== null || holder.signalCode !== null;
@@ -103,9 +104,9 @@ export class Machine {
     return stdout;
   }
 
-  /** A cable between two machines: a device of this name in each, without addresses. */
-  connect(device: string, other: Machine): void {
-    const link = ["link", "add", device, "netns", String(this.#init), "type", "veth", "peer", "name", device];
+  /** A cable between two machines: a device in each, without addresses. */
+  connect(device: string, other: Machine, otherDevice = device): void {
+    const link = ["link", "add", device, "netns", String(this.#init), "type", "veth", "peer", "name", otherDevice];
     const { status, stderr } = spawnSync("ip", [...link, "netns", String(other.#init)], { encoding: "utf8" });
     if (status !== 0) throw new Error(`${this.name} and ${other.name} cannot be connected: ${stderr.trim()}`);
   }
@@ -125,13 +126,23 @@ export async function removeMachines(lab: string): Promise<void> {
       .filter((name) => name.startsWith(groupPrefix(lab)))
       .map((name) => join(hierarchy, name)),
   );
-  for (let tries = 0; tries < 250; tries++) {
-    const processes = new Set(groups.flatMap((group) => subgroupsOf(group).flatMap(processesIn)));
-    if (processes.size === 0) break;
+  // A group is busy as long as the kernel is not done with its last process, which is no longer listed then.
+  for (let tries = 0; groups.some((group) => existsSync(group)); tries++) {
+    const all = groups.filter((group) => existsSync(group)).flatMap(subgroupsOf);
+    const processes = new Set(all.flatMap(processesIn));
     for (const pid of processes) kill(pid);
+    if (processes.size === 0) for (const group of all) removeIfNotBusy(group);
+    if (tries > 500) throw new Error(`these control groups cannot be removed: ${groups.join(", ")}`);
     await sleep(20);
   }
-  for (const group of groups) for (const one of subgroupsOf(group)) rmdirSync(one);
+}
+
+function removeIfNotBusy(group: string): void {
+  try {
+    rmdirSync(group);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EBUSY")) throw error;
+  }
 }
 
 /** Deepest first. */

@@ -1,4 +1,5 @@
-import { addresses } from "./addresses.ts";
+import { addressesOf, hostOf } from "./addresses.ts";
+import type { Layout } from "./layout.ts";
 
 /**
  * What the bootstrap kube-apiserver must reach in the pod network: a webhook by service that must answer, a conversion
@@ -7,6 +8,7 @@ import { addresses } from "./addresses.ts";
 
 const namespace = "lab";
 const port = 8443;
+const kubeletPort = 10250;
 const group = "lab.konnectivity-bootstrap.io";
 
 const widgetSchema = {
@@ -14,27 +16,37 @@ const widgetSchema = {
   properties: { spec: { type: "object", properties: { convertedFrom: { type: "string" } } } },
 };
 
-/** The webhook's pod: a static one, because nothing schedules here. */
-export const webhookPod = {
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { name: "webhook", namespace, annotations: { "lab/pod-ip": addresses.webhookPod } },
-  spec: {
-    containers: [
-      {
-        name: "webhook",
-        image: "localhost/lab/webhook:latest",
-        command: ["/usr/bin/webhook"],
-        args: [`--listen=${addresses.webhookPod}:${port}`, "--tls-cert=/tls/webhook.crt", "--tls-key=/tls/webhook.key"],
-        volumeMounts: [{ name: "tls", mountPath: "/tls", readOnly: true }],
-      },
-    ],
-    volumes: [{ name: "tls", hostPath: { path: "/opt/lab/tls" } }],
-  },
-};
+/** A static pod, because nothing schedules here, of the program in lab/webhook. */
+function pod(name: string, spec: object, listen: string, metadata: object = {}) {
+  const args = [listen, "--tls-cert=/tls/webhook.crt", "--tls-key=/tls/webhook.key"];
+  const volumeMounts = [{ name: "tls", mountPath: "/tls", readOnly: true }];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace, ...metadata },
+    spec: {
+      ...spec,
+      containers: [{ name, image: "localhost/lab/webhook:latest", command: ["/usr/bin/webhook"], args, volumeMounts }],
+      volumes: [{ name: "tls", hostPath: { path: "/opt/lab/tls" } }],
+    },
+  };
+}
+
+/** The webhook, on the first node. */
+export function webhookPod({ ipFamily }: Layout) {
+  const { webhookPod: address } = addressesOf(ipFamily);
+  return pod("webhook", {}, `--listen=${hostOf(address)}:${port}`, { annotations: { "lab/pod-ip": address } });
+}
+
+/** What the node proxy reaches of a node's kubelet. */
+export function kubeletPod({ ipFamily }: Layout, index: number) {
+  const address = addressesOf(ipFamily).nodeAddress(index);
+  return pod("kubelet", { hostNetwork: true }, `--kubelet-listen=${hostOf(address)}:${kubeletPort}`);
+}
 
 /** @param caBundle the CA of the webhook's certificate, in base64 */
-export function clusterObjects(caBundle: string): object[] {
+export function clusterObjects({ nodes, ipFamily }: Layout, caBundle: string): object[] {
+  const addresses = addressesOf(ipFamily);
   const service = { name: "webhook", namespace, port: 443 };
   return [
     { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
@@ -48,7 +60,7 @@ export function clusterObjects(caBundle: string): object[] {
       apiVersion: "discovery.k8s.io/v1",
       kind: "EndpointSlice",
       metadata: { name: "webhook", namespace, labels: { "kubernetes.io/service-name": "webhook" } },
-      addressType: "IPv4",
+      addressType: ipFamily,
       ports: [{ name: "https", port, protocol: "TCP" }],
       endpoints: [{ addresses: [addresses.webhookPod], conditions: { ready: true } }],
     },
@@ -81,13 +93,21 @@ export function clusterObjects(caBundle: string): object[] {
       metadata: { name: `v1alpha1.${group}` },
       spec: { group, version: "v1alpha1", groupPriorityMinimum: 1000, versionPriority: 10, caBundle, service },
     },
-    {
+    ...[...Array(nodes).keys()].map((index) => ({
       apiVersion: "v1",
       kind: "Node",
-      metadata: { name: "node-0" },
-    },
+      metadata: { name: `node-${index}` },
+      status: {
+        addresses: [{ type: "InternalIP", address: addresses.nodeAddress(index) }],
+        daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } },
+      },
+    })),
     admission("by-service", { caBundle, service: { ...service, path: "/validate" } }, { tunnelled: "true" }),
-    admission("by-url", { caBundle, url: `https://${addresses.webhookPod}:${port}/validate` }, { "by-url": "true" }),
+    admission(
+      "by-url",
+      { caBundle, url: `https://${hostOf(addresses.webhookPod)}:${port}/validate` },
+      { "by-url": "true" },
+    ),
   ];
 }
 
@@ -106,7 +126,7 @@ function admission(name: string, clientConfig: object, matchLabels: Readonly<Rec
         failurePolicy: "Fail",
         sideEffects: "None",
         admissionReviewVersions: ["v1"],
-        timeoutSeconds: 5,
+        timeoutSeconds: 3,
       },
     ],
   };

@@ -1,15 +1,16 @@
 /** `npm run demo`: the main job, on this machine. A lab comes up by cdktf, a webhook answers through the tunnel, all goes. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { labFolder } from "../lab/folder.ts";
 import { Lab } from "../lab/lab.ts";
-import { addresses } from "../lab/addresses.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const name = "demo";
+/** `npm run demo -- NAME`: two at a time have two names. */
+const name = process.argv[2] ?? "demo";
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-demo-"));
 const config = join(folder, "konnectivity.yaml");
 writeFileSync(config, `local:\n  name: ${name}\n`);
@@ -24,14 +25,45 @@ const heading = (text: string) => {
 
 let interrupted = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.once(signal, () => {
+  process.on(signal, () => {
+    if (interrupted) return;
     interrupted = true;
     console.error("\nInterrupted: the lab goes.");
-    void Lab.down(name, labFolder(name)).then(() => process.exit(130));
+    void endSteps()
+      .then(() => Lab.down(name, labFolder(name)))
+      .then(() => process.exit(128 + constants.signals[signal]));
   });
 process.once("exit", () => {
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** Ends cdktf and what it started, in whichever session: all of them, and nobody else, know this run's config file. */
+async function endSteps(): Promise<void> {
+  const mark = `KONNECTIVITY_CONFIG=${config}`;
+  for (;;) {
+    const steps = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(mark));
+    if (steps.length === 0) return;
+    for (const pid of steps) killIfThere(Number(pid));
+    await sleep(50);
+  }
+}
+
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    // It has ended in the meantime.
+    return [];
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
 
 /** Runs the cdktf command, and shows what its steps say. */
 async function cdktf(verb: "deploy" | "destroy"): Promise<void> {
@@ -78,7 +110,7 @@ if (lab === undefined) throw new Error("the lab does not run");
 
 heading("A webhook in the pod network, which must answer before a ConfigMap is taken (failurePolicy: Fail)");
 await lab.installWorkload();
-const route = lab.bootstrap.run(`ip route get ${addresses.webhookPod}`);
+const route = lab.bootstrap.run(`ip route get ${lab.addresses.webhookPod}`);
 show("the bootstrap machine has no route to it", route.stderr.trim(), route.status !== 0);
 const created = lab.createConfigMap(lab.bootstrap, "one", { tunnelled: "true" });
 show(

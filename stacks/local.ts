@@ -16,13 +16,15 @@ export class LocalBootstrap extends BootstrapStack {
     const folder = resolve(App.of(this).outdir, Manifest.stacksFolder, this.node.id);
     new Machine(this, "machine", {
       lab: local.name,
+      nodes: local.nodes,
+      ipFamily: local.ipFamily,
       program: relative(folder, commandLine),
       payload: this.payload,
     });
     const outputs = {
       look_around: [
         `npx konnectivity-bootstrap lab enter --name=${local.name} bootstrap`,
-        "A shell on the bootstrap machine; node-0 is the other one",
+        "A shell on the bootstrap machine; the others are node-0 and so on",
       ],
       teardown: ["npx cdktf destroy 'local-*'", "Takes the lab away"],
     } as const;

@@ -9,7 +9,7 @@ import { type AwsInputs, resolveAws } from "./aws.ts";
 import { type AzureInputs, resolveAzure } from "./azure.ts";
 import { type Config, readConfigAsFarAsPossible } from "./config-file.ts";
 import { type GoogleInputs, resolveGoogle } from "./google.ts";
-import { type LocalInputs, resolveLocal } from "./local.ts";
+import { type LocalInputs, localSchema, resolveLocal } from "./local.ts";
 import { bootstrapIgnOf, metadataOf, readBootstrapIgn } from "./install-dir.ts";
 import type { Metadata } from "./metadata.ts";
 import { type Platform, type PlatformContext, platforms } from "./platform.ts";
@@ -84,7 +84,7 @@ export interface Inputs extends Pick<
  */
 export function readInputs(file: string | undefined, now: Date, workingDirectory = process.cwd()): Inputs {
   const { config: said, problems: inFile, wrong } = readConfigAsFarAsPossible(file);
-  const config: Config = file === undefined ? { ...said, local: { name: "local" } } : said;
+  const config: Config = file === undefined ? { ...said, local: localSchema.parse({}) } : said;
   const problems: Problem[] = [];
   const warnings: Warning[] = [];
   /** What can be found out in spite of other mistakes is found out. */

@@ -1,8 +1,9 @@
 import { DataResource } from "cdktf";
 import { Construct } from "constructs";
+import type { Layout } from "../../lab/layout.ts";
 import type { PayloadFile } from "../payload-file.ts";
 
-export interface MachineProps {
+export interface MachineProps extends Layout {
   /** The lab's name. */
   readonly lab: string;
   /** The command line's program, from the stack's folder. */
@@ -16,15 +17,18 @@ export class Machine extends Construct {
 
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
-    const { lab, program, payload } = props;
-    payload.machineIsMadeOf({ lab });
+    const { lab, nodes, ipFamily, program, payload } = props;
+    payload.machineIsMadeOf({ lab, nodes, ipFamily });
     const machine = new DataResource(this, "Default", {
       input: { lab, program },
       lifecycle: payload.lifecycle(["input"]),
       provisioners: [
         {
           type: "local-exec",
-          interpreter: ["node", program, "lab", "up", `--name=${lab}`, "--payload"],
+          interpreter: [
+            ...["node", program, "lab", "up", `--name=${lab}`, `--nodes=${nodes}`, `--ip-family=${ipFamily}`],
+            "--payload",
+          ],
           command: payload.name,
         },
         // A destroy-time step may refer to itself only: the state says what was made.

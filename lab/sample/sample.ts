@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import type { FileEntry, IgnitionDocument } from "../../constructs/payload/ignition.ts";
 import type { Release } from "../../constructs/release.ts";
-import { addresses } from "../addresses.ts";
+import { addressesOf, type IpFamily } from "../addresses.ts";
 
 /** The shapes of bootkube.sh, old to new; each differs in the render call's end (and what comes with it). */
 export const shapes = ["4.12", "4.13", "4.14", "4.18", "4.23", "4.23-gate-on", "bootstrap-in-place"] as const;
@@ -64,12 +64,11 @@ export interface Networks {
   readonly service: readonly string[];
 }
 
-/** Those of the lab's machines. */
-export const labNetworks: Networks = {
-  machine: [addresses.machineNetwork],
-  cluster: ["10.128.0.0/14"],
-  service: [addresses.serviceNetwork],
-};
+/** Those of a lab's machines. */
+export function labNetworks(ipFamily: IpFamily): Networks {
+  const { machineNetwork, clusterNetwork, serviceNetwork } = addressesOf(ipFamily);
+  return { machine: [machineNetwork], cluster: [clusterNetwork], service: [serviceNetwork] };
+}
 
 const defaultNetworks: Networks = { machine: ["10.0.0.0/16"], cluster: ["10.128.0.0/14"], service: ["172.30.0.0/16"] };
 

@@ -1,10 +1,12 @@
 /**
  * Stands in for the kubelet, and on a node for the controllers of DaemonSets and Deployments too: plays every manifest in
  * /etc/kubernetes/manifests as long as it lies there, and with --kubeconfig every pod template of a workload in the
- * cluster, by real podman. Left out: probes (podman restarts what ends, and nothing else), grace periods other than
- * podman's, status of pods and workloads, scheduling, volumes other than those that our manifests have.
+ * cluster, by real podman. With more than one it asks the first API that answers: as behind a load balancer, what one of
+ * them says no longer, another does. Left out: probes (podman restarts what ends, and nothing else), grace periods other
+ * than podman's, status of pods and workloads, scheduling (replicas go round the nodes), volumes other than those that our
+ * manifests have.
  *
- *   kubelet [--kubeconfig=FILE] --address=IP
+ *   kubelet [--kubeconfig=FILE]... --address=IP
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -14,9 +16,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod, PodSpec } from "kubernetes-types/core/v1.js";
 import { parse, stringify } from "yaml";
-import { addresses } from "../addresses.ts";
-import { type FileContent, podForPodman } from "../pod-for-podman.ts";
 import { type Cluster, connect } from "../cluster-api.ts";
+import { readLayout } from "../layout.ts";
+import { type FileContent, podForPodman } from "../pod-for-podman.ts";
 
 const manifests = "/etc/kubernetes/manifests";
 const workFolder = "/run/lab-kubelet";
@@ -33,44 +35,70 @@ interface Wanted {
   readonly spec: PodSpec;
 }
 
-export async function main(args: readonly string[]): Promise<number> {
-  const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
-  const address = option("address") ?? "";
-  const kubeconfig = option("kubeconfig");
+export async function main(args: readonly string[]): Promise<never> {
+  const options = (name: string) =>
+    args.filter((arg) => arg.startsWith(`--${name}=`)).map((arg) => arg.slice(name.length + 3));
+  const [address = ""] = options("address");
+  const clusters = options("kubeconfig").map((file) => connect(file));
   mkdirSync(workFolder, { recursive: true, mode: 0o700 });
   /** What runs, by name, with the digest of what it was played from. */
   const playing = new Map<string, string>();
   for (;;) {
-    const wanted = new Map<string, Wanted>();
-    for (const pod of staticPods()) wanted.set(pod.name, pod);
-    let cluster: Cluster | undefined;
     try {
-      cluster = kubeconfig === undefined || !existsSync(kubeconfig) ? undefined : connect(kubeconfig);
-      for (const pod of cluster === undefined ? [] : await workloadPods(cluster)) wanted.set(pod.name, pod);
+      await playWhatIsWanted(playing, clusters, address);
     } catch (error) {
-      // No API yet, or no more: what runs goes on running, as on any node.
-      for (const [name] of playing) if (!wanted.has(name)) wanted.set(name, { name } as Wanted);
-      if (!(error instanceof Error)) throw error;
-    }
-    for (const [name] of [...playing]) {
-      if (wanted.has(name)) continue;
-      stop(name);
-      playing.delete(name);
-    }
-    for (const pod of wanted.values()) {
-      if (!("spec" in pod)) continue;
-      const digest = createHash("sha256").update(JSON.stringify(pod)).digest("hex");
-      if (playing.get(pod.name) === digest) continue;
-      if (playing.has(pod.name)) stop(pod.name);
-      try {
-        await play(pod, address, cluster);
-        playing.set(pod.name, digest);
-      } catch (error) {
-        console.error(`${pod.name}: ${error instanceof Error ? error.message : String(error)}`);
-      }
+      // A manifest that is just being written, a podman that failed: another round.
+      console.error(error instanceof Error ? error.message : String(error));
     }
     await sleep(200);
   }
+}
+
+async function playWhatIsWanted(
+  playing: Map<string, string>,
+  clusters: readonly Cluster[],
+  address: string,
+): Promise<void> {
+  const wanted = new Map<string, Wanted>();
+  for (const pod of staticPods()) wanted.set(pod.name, pod);
+  const cluster = await firstThatAnswers(clusters, async (one) => {
+    for (const pod of await workloadPods(one)) wanted.set(pod.name, pod);
+  });
+  // No API yet, or no more: what runs goes on running, as on any node.
+  if (cluster === undefined && clusters.length > 0)
+    for (const [name] of playing) if (!wanted.has(name)) wanted.set(name, { name } as Wanted);
+  for (const [name] of [...playing]) {
+    if (wanted.has(name)) continue;
+    stop(name);
+    playing.delete(name);
+  }
+  for (const pod of wanted.values()) {
+    if (!("spec" in pod)) continue;
+    const digest = createHash("sha256").update(JSON.stringify(pod)).digest("hex");
+    if (playing.get(pod.name) === digest) continue;
+    if (playing.has(pod.name)) stop(pod.name);
+    try {
+      await play(pod, address, cluster);
+      playing.set(pod.name, digest);
+    } catch (error) {
+      console.error(`${pod.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
+
+async function firstThatAnswers(
+  clusters: readonly Cluster[],
+  ask: (cluster: Cluster) => Promise<void>,
+): Promise<Cluster | undefined> {
+  for (const cluster of clusters) {
+    try {
+      await ask(cluster);
+      return cluster;
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+    }
+  }
+  return undefined;
 }
 
 function staticPods(): Wanted[] {
@@ -92,14 +120,17 @@ function staticPods(): Wanted[] {
     });
 }
 
-/** One pod of every DaemonSet, and all replicas of every Deployment: this is the only node that plays them. */
+/** This node's pods: one of every DaemonSet, and its share of every Deployment's. */
 async function workloadPods(cluster: Cluster): Promise<Wanted[]> {
-  const workloads = [
-    ...(await cluster.list("apps/v1", "DaemonSet")).map((object) => ({ object, replicas: 1 })),
-    ...(await cluster.list("apps/v1", "Deployment")).map((object) => ({ object, replicas: object.spec.replicas ?? 1 })),
-  ];
-  return workloads.flatMap(({ object, replicas }) =>
-    Array.from({ length: replicas }, (_, index) => ({
+  const { nodes } = readLayout();
+  const node = Number(hostname().replace("node-", ""));
+  const daemonSets = (await cluster.list("apps/v1", "DaemonSet")).map((object) => ({ object, indexes: [node] }));
+  const deployments = (await cluster.list("apps/v1", "Deployment")).map((object) => ({
+    object,
+    indexes: [...Array(object.spec.replicas ?? 1).keys()].filter((index) => index % nodes === node),
+  }));
+  return [...daemonSets, ...deployments].flatMap(({ object, indexes }) =>
+    indexes.map((index) => ({
       name: `${object.metadata.name}-${index}`,
       namespace: object.metadata.namespace ?? "default",
       labels: object.spec.template.metadata?.labels ?? {},
@@ -177,4 +208,7 @@ function podman(...args: readonly string[]): void {
   if (status !== 0) throw new Error(`podman ${args.slice(0, 2).join(" ")} failed: ${stderr.trim()}`);
 }
 
-export const podNetworkOptions = ["network", "create", `--subnet=${addresses.podNetwork}`, podNetwork];
+/** What podman must be told once on a node, before its first pod. */
+export const podNetworkOptions = (subnet: string) => [
+  ...["network", "create", `--subnet=${subnet}`, ...(subnet.includes(":") ? ["--ipv6"] : []), podNetwork],
+];

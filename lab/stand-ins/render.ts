@@ -8,7 +8,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { addresses } from "../addresses.ts";
+import { type Addresses, addressesOf, hostOf } from "../addresses.ts";
+import { readLayout } from "../layout.ts";
 
 type Config = Record<string, unknown>;
 
@@ -64,22 +65,26 @@ const isObject = (value: unknown): value is Config =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 function defaultConfig(): Config {
+  const addresses = addressesOf(readLayout().ipFamily);
   return {
     apiVersion: "kubecontrolplane.config.openshift.io/v1",
     kind: "KubeAPIServerConfig",
-    apiServerArguments: kubeApiServerArguments(addresses.bootstrap),
+    apiServerArguments: kubeApiServerArguments(addresses, addresses.bootstrap),
   };
 }
 
 /** What a kube-apiserver of the lab is started with. */
-export function kubeApiServerArguments(address: string): Record<string, string[]> {
+export function kubeApiServerArguments(addresses: Addresses, address: string): Record<string, string[]> {
   return {
     "advertise-address": [address],
     "api-audiences": [issuer],
+    // The default listens on IPv4 only.
+    "bind-address": address.includes(":") ? ["::"] : [],
     "authorization-mode": ["Node,RBAC"],
     "client-ca-file": [`${secrets}/ca.crt`],
     "enable-aggregator-routing": ["true"],
-    "etcd-servers": [`http://${addresses.node}:2379`],
+    "etcd-servers": [`http://${hostOf(addresses.node)}:2379`],
+    "kubelet-certificate-authority": [`${secrets}/ca.crt`],
     "kubelet-client-certificate": [`${secrets}/kubelet-client.crt`],
     "kubelet-client-key": [`${secrets}/kubelet-client.key`],
     "proxy-client-cert-file": [`${secrets}/aggregator.crt`],

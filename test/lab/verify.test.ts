@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentName, namespace, staticPodManifest } from "../../constructs/konnectivity/names.ts";
 import { type Lab, labIsUp, until } from "../../lab/lab.ts";
-import { type CheckId, checkIds, labChecks, lookAt, type Result, type Row, titles } from "../../lab/verify.ts";
+import { labChecks } from "../../lab/verify-lab.ts";
+import { type CheckId, checkIds, lookAt, type Result, type Row, titles } from "../../lab/verify.ts";
 import { program, run } from "../support/cli.ts";
 import { labWith, removeLab } from "../support/lab.ts";
 
 const name = `verify${process.pid}`;
-afterAll(() => removeLab(name));
 
 interface Report {
   readonly passed: number;
@@ -40,6 +40,7 @@ describe("verify, with a tunnel as it is by default", () => {
     lab = await labWith({ name });
     await until("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
   }, 180_000);
+  afterAll(() => removeLab(name));
 
   it("passes everything but what comes after the bootstrap's end", async () => {
     const { code, stdout, stderr } = await run("verify", "--name", name);
@@ -88,10 +89,7 @@ describe("verify, with a tunnel as it is by default", () => {
   });
 
   it("fails when an agent has another CA", async () => {
-    const image = "--network=host --volume=/opt/lab/tls:/tls:ro localhost/lab/apiserver-network-proxy:latest";
-    const flags = "--ca-cert=/tls/ca.crt --proxy-server-host=10.0.0.10 --proxy-server-port=8091 --sync-interval=1s";
-    const agent = `${image} /usr/bin/proxy-agent ${flags} --health-server-port=2041 --logtostderr=true`;
-    lab.node.must(`/usr/bin/podman run --detach --pull=never --name=other --label=app=${agentName} ${agent}`);
+    startAgent(lab, "other");
     const two = labChecks(lab, { finish: false }).filter(({ id }) => id === "security-5" || id === "security-9");
     await until("its attempt", 30, () => lab.node.run("/usr/bin/podman logs other 2>&1 | grep x509").status === 0);
     const rows = await lookAt(two);
@@ -141,11 +139,42 @@ describe("verify, with a tunnel as it is by default", () => {
     ]);
     expect(seenOf(rows, "security-7")).toBe("the bootstrap has ended, and the tunnel with it");
   }, 180_000);
+
+  it("fails when an agent still runs after the bootstrap's end", async () => {
+    startAgent(lab, "forgotten");
+    const rows = await lookAt(labChecks(lab, { finish: false }).filter(({ id }) => id === "step-6"));
+    expect(rows).toMatchObject([
+      { result: "failed", seen: expect.stringMatching(/^left: an agent on node-0 \(process \d+\)$/) as string },
+    ]);
+  }, 60_000);
 });
 
 describe("verify, with agents that prove themselves otherwise", () => {
+  const tunnels = {
+    none: { authentication: "none", acceptUnauthenticatedAgents: true },
+    token: { authentication: "service-account-token" },
+  };
+  const nameOf = (which: string) => `${name}${which}`;
+  const labs: Record<string, Lab> = {};
+  const labOf = (which: keyof typeof tunnels) => {
+    const lab = labs[which];
+    if (lab === undefined) throw new Error("it did not come up");
+    return lab;
+  };
+  beforeAll(async () => {
+    // Side by side: most of the time they wait.
+    await Promise.all(
+      Object.entries(tunnels).map(async ([which, tunnel]) => {
+        const lab = await labWith({ name: nameOf(which), tunnel });
+        await until("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
+        labs[which] = lab;
+      }),
+    );
+  }, 240_000);
+  afterAll(() => Promise.all(Object.keys(tunnels).map((which) => removeLab(nameOf(which)))));
+
   it("fails where nobody has to", async () => {
-    const lab = await labWith({ name, tunnel: { authentication: "none", acceptUnauthenticatedAgents: true } });
+    const lab = labOf("none");
     const rows = await lookAt(labChecks(lab, { finish: false }));
     expect(others(rows)).toEqual({
       "step-6": "not looked at",
@@ -160,7 +189,7 @@ describe("verify, with agents that prove themselves otherwise", () => {
   }, 180_000);
 
   it("says what holds with tokens", async () => {
-    const lab = await labWith({ name, tunnel: { authentication: "service-account-token" } });
+    const lab = labOf("token");
     // What one run tries is in the log of the next.
     await lookAt(labChecks(lab, { finish: false }).filter(({ id }) => id === "security-8"));
     const rows = await lookAt(labChecks(lab, { finish: false }));
@@ -199,6 +228,14 @@ describe("verify, used wrongly", () => {
     });
   }, 60_000);
 });
+
+/** An agent beside those of the cluster, with another CA. */
+function startAgent({ node }: Lab, container: string): void {
+  const image = "--network=host --volume=/opt/lab/tls:/tls:ro localhost/lab/apiserver-network-proxy:latest";
+  const flags = "--ca-cert=/tls/ca.crt --proxy-server-host=10.0.0.10 --proxy-server-port=8091 --sync-interval=1s";
+  const agent = `${image} /usr/bin/proxy-agent ${flags} --health-server-port=2041 --logtostderr=true`;
+  node.must(`/usr/bin/podman run --detach --pull=never --name=${container} --label=app=${agentName} ${agent}`);
+}
 
 /** An agent's pod in the API, as a kubelet would report it. */
 function reportPod(lab: Lab, ready: "True" | "False"): void {

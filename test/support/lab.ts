@@ -3,9 +3,10 @@ import { readTunnel } from "../../constructs/konnectivity/options.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { ensureImages } from "../../lab/images.js";
 import { Lab, labIsUp } from "../../lab/lab.ts";
+import type { Layout } from "../../lab/layout.ts";
 import { labNetworks, sampleText, type Shape } from "../../lab/sample/sample.ts";
 
-export interface TestLabProps {
+export interface TestLabProps extends Partial<Layout> {
   readonly name: string;
   /** @default 4.23 */
   readonly shape?: Shape;
@@ -15,21 +16,40 @@ export interface TestLabProps {
   readonly tunnel?: unknown;
 }
 
+const ignore = () => undefined;
+
 /** A lab for one test file: up, with the webhook in it. It dies with the tests. */
-export async function labWith({ name, shape = "4.23", images = [], tunnel = {} }: TestLabProps): Promise<Lab> {
-  const { text } = makePayload(sampleText(shape, { networks: labNetworks }), readTunnel(tunnel), new Date());
-  const ignore = () => undefined;
-  const lab = await Lab.up({
-    name,
-    folder: labFolder(name),
-    payload: text,
-    images: [ensureImages(), ...images],
-    dieWithParent: true,
-    say: ignore,
-  });
+export async function labWith(props: TestLabProps): Promise<Lab> {
+  const lab = await startLab(props);
   await labIsUp(lab, ignore);
   await lab.installWorkload();
   return lab;
+}
+
+/** One whose machines run, and nothing more is known of it. */
+export function startLab({
+  name,
+  shape = "4.23",
+  images = [],
+  tunnel = {},
+  nodes,
+  ipFamily,
+}: TestLabProps): Promise<Lab> {
+  return Lab.up({
+    name,
+    folder: labFolder(name),
+    payload: labPayload(shape, tunnel, ipFamily),
+    images: [ensureImages(), ...images],
+    dieWithParent: true,
+    say: ignore,
+    nodes,
+    ipFamily,
+  });
+}
+
+/** What a lab's bootstrap machine boots with. */
+export function labPayload(shape: Shape, tunnel: unknown, ipFamily: Layout["ipFamily"] = "IPv4"): string {
+  return makePayload(sampleText(shape, { networks: labNetworks(ipFamily) }), readTunnel(tunnel), new Date()).text;
 }
 
 export const removeLab = (name: string) => Lab.down(name, labFolder(name));

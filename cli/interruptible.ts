@@ -1,0 +1,38 @@
+import { constants } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const signals = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Runs something that SIGINT and SIGTERM may cut short at the next step that asks its signal; then what it began is undone
+ * and the exit code is the shell's for that signal. Meanwhile nobody else hears them: the program's own start ends at once.
+ */
+export async function interruptible(
+  run: (signal: AbortSignal) => Promise<void>,
+  undo: () => Promise<void>,
+): Promise<void> {
+  const controller = new AbortController();
+  let heard: (typeof signals)[number] | undefined;
+  const others = signals.map((name) => process.listeners(name));
+  for (const name of signals)
+    process.removeAllListeners(name).on(name, () => {
+      heard ??= name;
+      controller.abort();
+    });
+  try {
+    await run(controller.signal);
+  } catch (error) {
+    // A program that heard the same Ctrl-C may have failed before we were told of it.
+    await sleep(50);
+    if (heard === undefined) throw error;
+  } finally {
+    if (heard !== undefined) {
+      await undo();
+      process.exitCode = 128 + constants.signals[heard];
+    }
+    for (const [index, name] of signals.entries()) {
+      process.removeAllListeners(name);
+      for (const listener of others[index] ?? []) process.on(name, listener);
+    }
+  }
+}

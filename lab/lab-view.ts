@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { agentName, home, namespace, serverKubeconfig, tls } from "../constructs/konnectivity/names.ts";
+import { hostOf } from "./addresses.ts";
+import type { Lab } from "./lab.ts";
+import type { Machine } from "./machine.ts";
+
+/** How each kind of agents' authentication is switched on, and what is a key there. */
+const authentications = {
+  mtls: { flag: "cluster-ca-cert", path: "cluster-ca-cert", file: `${tls}/serving/ca.crt`, proof: "certificate" },
+  "service-account-token": {
+    flag: "authentication-audience",
+    path: "kubeconfig",
+    file: serverKubeconfig,
+    proof: "token",
+  },
+} as const;
+
+/** The tunnel's server as it runs. */
+export interface Server {
+  readonly pid: string;
+  /** Its arguments, by name. */
+  readonly flags: ReadonlyMap<string, string>;
+}
+
+export interface Agent {
+  readonly node: Machine;
+  readonly pid: string;
+}
+
+/** What became of a ConfigMap that the webhook was to judge. */
+export interface Made {
+  readonly code: number;
+  /** How often the webhook was asked. */
+  readonly calls: number;
+  readonly message: string;
+}
+
+/** What can be seen of a lab from inside its machines. */
+export class LabView {
+  readonly #lab: Lab;
+  #made = 0;
+  /** Two runs beside each other do not take each other's names. */
+  readonly #run = randomBytes(4).toString("hex");
+
+  constructor(lab: Lab) {
+    this.#lab = lab;
+  }
+
+  /** Whether the bootstrap has. */
+  ended(): boolean {
+    return this.#lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0;
+  }
+
+  /** Nothing if it does not run. */
+  server(): Server | undefined {
+    const line = `pid=$(pgrep -xo proxy-server) && echo "$pid" && tr '\\0' '\\n' <"/proc/$pid/cmdline"`;
+    const { status, stdout } = this.#lab.bootstrap.run(line);
+    if (status !== 0) return undefined;
+    const [pid = "", , ...words] = stdout.split("\n");
+    const flags = words.flatMap((word): [string, string][] => {
+      const [, name, value] = /^--([^=]+)=(.*)$/.exec(word) ?? [];
+      return name === undefined ? [] : [[name, value ?? ""]];
+    });
+    return { pid, flags: new Map(flags) };
+  }
+
+  /** What the payload was made with; nothing if agents need not prove anything. */
+  authentication() {
+    const settings = this.#lab.bootstrap.run(`. ${home}/settings.sh && echo "$TUNNEL_AUTHENTICATION"`).stdout.trim();
+    return settings in authentications ? authentications[settings as keyof typeof authentications] : undefined;
+  }
+
+  /** Every agent's process, on whichever node. */
+  agents(): Agent[] {
+    return this.#lab.nodes.flatMap((node) =>
+      node
+        .run("pgrep -x proxy-agent")
+        .stdout.split("\n")
+        .filter(Boolean)
+        .map((pid) => ({ node, pid })),
+    );
+  }
+
+  /** The kinds of the agents' workloads that a kube-apiserver knows. */
+  workloads(machine: Machine): string[] {
+    return ["DaemonSet", "Deployment"].filter((kind) =>
+      this.isThere(machine, `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${agentName}`),
+    );
+  }
+
+  /** Whether a kube-apiserver knows an object. */
+  isThere(machine: Machine, path: string): boolean {
+    const { code, body } = this.#lab.ask(machine, "GET", path);
+    if (code !== 200 && code !== 404)
+      throw new Error(
+        `the kube-apiserver on ${machine.name}: ${code === 0 ? "no answer" : code} ${body.message ?? ""}`,
+      );
+    return code === 200;
+  }
+
+  /** How often the webhook was asked; nothing if it does not answer. */
+  calls(): number | undefined {
+    const { status, stdout } = this.#lab.node.run(
+      `curl --silent --insecure --max-time 5 https://${hostOf(this.#lab.addresses.webhookPod)}:8443/calls`,
+    );
+    if (status !== 0) return undefined;
+    return (JSON.parse(stdout) as Record<string, { count: number } | undefined>)["/validate"]?.count ?? 0;
+  }
+
+  /** Creates a ConfigMap that the webhook must allow, and removes it. */
+  create(machine: Machine, labels: Readonly<Record<string, string>>): Made {
+    const name = `verify-${this.#run}-${this.#made++}`;
+    const before = this.calls() ?? 0;
+    const { code, body } = this.#lab.createConfigMap(machine, name, { tunnelled: "true", ...labels });
+    const calls = (this.calls() ?? 0) - before;
+    if (code === 201) this.#lab.ask(machine, "DELETE", `/api/v1/namespaces/lab/configmaps/${name}`);
+    return { code, calls, message: body.message ?? "" };
+  }
+
+  /** A number that the server counts, if it does: older ones count less. */
+  metric(name: string, labels = ""): number | undefined {
+    const metrics = `curl --silent --max-time 5 http://127.0.0.1:8095/metrics`;
+    const line = this.#lab.bootstrap
+      .run(metrics)
+      .stdout.split("\n")
+      .find((one) => one.startsWith(`konnectivity_network_proxy_server_${name}`) && one.includes(labels));
+    return line === undefined ? undefined : Number(line.split(" ").at(-1));
+  }
+}
+
+/** Names of the running containers of an app. */
+export function containersOf(machine: Machine, app: string): string[] {
+  const list = `/usr/bin/podman ps --filter label=app=${app} --filter status=running --format '{{.Names}}'`;
+  return machine.run(list).stdout.split("\n").filter(Boolean);
+}
+
+/** 000 if nothing answers. */
+export function statusOf(machine: Machine, url: string, prefix = ""): string {
+  return machine.run(`${prefix} curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}' ${url}`)
+    .stdout;
+}

@@ -1,0 +1,103 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stringify } from "yaml";
+import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
+import { type Layout, layoutFile } from "./layout.ts";
+import { kubeApiServerArguments, kubeApiServerPod } from "./stand-ins/render.ts";
+
+const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** What lies over this machine's own files in one of a lab's. Not to be written to while that runs. */
+export const rootOf = (folder: string, machine: string) => join(folder, machine, "root");
+
+/** What every machine of the lab has: settings of podman, and the stand-ins in front of all other programs. */
+export function prepareRoot(root: string, images: readonly string[], layout: Layout): void {
+  const program = (name: string, text: string) => {
+    mkdirSync(join(root, "opt/lab/bin"), { recursive: true });
+    writeFileSync(join(root, "opt/lab/bin", name), text);
+    chmodSync(join(root, "opt/lab/bin", name), 0o755);
+  };
+  mkdirSync(join(root, "etc/containers"), { recursive: true });
+  writeFileSync(join(root, "etc/containers/containers.conf"), readFileSync(own("containers.conf"), "utf8"));
+  writeFileSync(
+    join(root, "etc/containers/storage.conf"),
+    `[storage]
+driver = "overlay"
+graphroot = "/var/lib/containers/storage"
+runroot = "/run/containers/storage"
+[storage.options]
+additionalimagestores = ${JSON.stringify(images)}
+`,
+  );
+  program("podman", readFileSync(own("stand-ins/podman.sh"), "utf8"));
+  program(
+    "lab-stand-in",
+    `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(own("stand-in.js"))} "$@"\n`,
+  );
+  program("oc", '#!/bin/sh\nexec lab-stand-in oc "$@"\n');
+  writeFileSync(join(root, layoutFile), JSON.stringify(layout));
+  // A container's own file, which this machine's may be, knows localhost by IPv4 only.
+  writeFileSync(join(root, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
+}
+
+/** The cluster's keys, each where its machine looks for it. */
+export function makeKeys(folder: string, { nodes, ipFamily }: Layout): void {
+  const { apiService, bootstrap, nodeAddress } = addressesOf(ipFamily);
+  const openshift = join(rootOf(folder, "bootstrap"), "opt/openshift");
+  const tls = join(openshift, "tls");
+  const all = [apiService, bootstrap, ...Array.from({ length: nodes }, (_, index) => nodeAddress(index))];
+  const made = spawnSync("bash", [own("cluster-pki.sh"), tls, ...all], { encoding: "utf8" });
+  if (made.status !== 0) throw new Error(`the cluster's keys could not be made: ${made.stderr}`);
+  const copy = (to: string, ...names: readonly string[]) => {
+    mkdirSync(to, { recursive: true, mode: 0o700 });
+    for (const name of names) writeFileSync(join(to, name), readFileSync(join(tls, name)), { mode: 0o600 });
+  };
+  copy(join(openshift, "auth"), "kubeconfig", "kubeconfig-loopback");
+  for (let index = 0; index < nodes; index++) {
+    const lab = join(rootOf(folder, `node-${index}`), "opt/lab");
+    copy(lab, "kubeconfig", "kubeconfig-bootstrap");
+    copy(
+      join(lab, "tls"),
+      ...["ca.crt", "kube-apiserver.crt", "kube-apiserver.key", "aggregator.crt", "aggregator.key"],
+      ...["kubelet-client.crt", "kubelet-client.key", "service-account.key", "service-account.pub"],
+      ...["webhook.crt", "webhook.key"],
+    );
+  }
+}
+
+/** The permanent control plane: etcd, and a kube-apiserver that knows nothing of a tunnel. */
+export function writeControlPlane(root: string, addresses: Addresses): void {
+  const folder = join(root, "etc/kubernetes/manifests");
+  const etcdUrl = `http://${hostOf(addresses.node)}:2379`;
+  mkdirSync(folder, { recursive: true });
+  const etcd = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "etcd", namespace: "kube-system" },
+    spec: {
+      hostNetwork: true,
+      containers: [
+        {
+          name: "etcd",
+          image: "localhost/lab/etcd:latest",
+          command: ["/usr/bin/etcd"],
+          args: [
+            "--data-dir=/tmp/etcd",
+            "--unsafe-no-fsync",
+            `--listen-client-urls=${etcdUrl}`,
+            `--advertise-client-urls=${etcdUrl}`,
+            "--listen-peer-urls=http://127.0.0.1:2380",
+          ],
+        },
+      ],
+    },
+  };
+  writeFileSync(join(folder, "etcd.yaml"), stringify(etcd));
+  const secrets = { "/etc/kubernetes/secrets": "/opt/lab/tls" };
+  writeFileSync(
+    join(folder, "kube-apiserver.yaml"),
+    stringify(kubeApiServerPod(kubeApiServerArguments(addresses, addresses.node), secrets)),
+  );
+}

@@ -1,0 +1,74 @@
+import { ports } from "../constructs/konnectivity/names.ts";
+import { hostOf } from "./addresses.ts";
+import type { Lab } from "./lab.ts";
+import { failed, type Finding, passed } from "./verify.ts";
+
+/** What an agent that must be refused shows of itself. */
+export type Proof = "no" | "foreign";
+
+/** How servers of all releases say that a certificate is missing or not good; the last in TLS 1.2 only. */
+const refusals: readonly string[] = ["certificate required", "bad certificate", "unknown ca", "handshake failure"];
+
+/** Whom an attempt without a right token says it is: the server logs it. */
+export const verifierId = "konnectivity-bootstrap-verify";
+
+/** Dials as an agent without a certificate, or with one of another CA. */
+export function refusesCertificate({ node, addresses }: Lab, which: Proof): Finding {
+  // A key that is in the shell's memory only. With TLS 1.3 the handshake is done before the server has judged the
+  // certificate: its alert must be waited for.
+  const key =
+    "openssl req -x509 -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout - -days 1 -subj /CN=konnectivity-agent";
+  const dial = (version: string) =>
+    node.run(
+      [
+        which === "foreign" ? `pem=$(${key} 2>/dev/null) &&` : "",
+        `timeout 5 openssl s_client -connect ${hostOf(addresses.bootstrap)}:${ports.agent} -alpn h2 ${version} -ign_eof`,
+        which === "foreign" ? `-cert <(echo "$pem") -key <(echo "$pem")` : "",
+        "</dev/null",
+      ].join(" "),
+    );
+  const heard: string[] = [];
+  for (const [version, option] of [
+    ["TLS 1.3", "-tls1_3"],
+    ["TLS 1.2", "-tls1_2"],
+  ] as const) {
+    const { stdout, stderr } = dial(option);
+    if (!stdout.includes("CONNECTED")) return failed(`${version}: no connection: ${reasonOf(stderr)}`);
+    const alert = /alert ([a-z ]+):/.exec(stderr)?.[1];
+    if (alert === undefined) return failed(`${version}: the server took it`);
+    if (which === "foreign" && alert === "certificate required") return failed(`${version}: no certificate was sent`);
+    if (!refusals.includes(alert)) return failed(`${version}: another alert, ${alert}`);
+    heard.push(`${version}: ${alert}`);
+  }
+  return passed(`alert, ${heard.join(", ")}`);
+}
+
+/** Dials as an agent without a token, or with one of nobody's: TLS holds, and the server refuses the call. */
+export function refusesToken({ node, addresses }: Lab, which: Proof): Finding {
+  const { stdout } = node.run(
+    [
+      "curl --silent --insecure --http2 --max-time 10 --output /dev/null --dump-header - --request POST",
+      `--header 'content-type: application/grpc' --header 'te: trailers' --header 'agentid: ${verifierId}'`,
+      which === "foreign" ? "--header 'authorization: Bearer foreign'" : "",
+      `https://${hostOf(addresses.bootstrap)}:${ports.agent}/AgentService/Connect`,
+    ].join(" "),
+  );
+  const header = (name: string) => new RegExp(`^${name}: (.*)$`, "im").exec(stdout)?.[1]?.trim();
+  if (header("serverid") !== undefined) return failed(`an agent with ${which} token was taken`);
+  const status = header("grpc-status");
+  if (status === undefined || status === "0")
+    return failed("the server gave no answer to a call without a right token");
+  return passed(`agents have tokens: with ${which} token, "${header("grpc-message") ?? ""}"`);
+}
+
+/** The end of an error of openssl that means something to a person. */
+export function reasonOf(stderr: string): string {
+  const lines = stderr.split("\n").filter(Boolean);
+  return (
+    lines
+      .find((line) => /error \d+ at|Connection refused|timed out/.test(line))
+      ?.replace(/^.*?(error \d+ at|Connection refused|timed out)/, "$1") ??
+    lines.at(-1) ??
+    "no reason given"
+  );
+}
