@@ -18,7 +18,7 @@ interface UpOptions {
   readonly payload: string;
 }
 
-/** `lab up`, `lab down`, `lab enter`: what the local stack's deploy and destroy run, and a way to look around. */
+/** `lab up`, `down`, `finish` and `enter`: what the local stack's deploy and destroy run, and a way to look around. */
 export function labCommand(output: Output): Command {
   const command = new Command("lab").description("a cluster being born on this machine (root only)");
   command
@@ -70,6 +70,18 @@ export function labCommand(output: Output): Command {
       const { Lab } = await import("../lab/lab.ts");
       await Lab.down(name, labFolder(name));
       output.text(`The lab ${name} is gone.\n`);
+    });
+  command
+    .command("finish")
+    .description("end the bootstrap, as it ends when the permanent control plane is there")
+    .option(...nameOption)
+    .action(async ({ name }: { name: string }) => {
+      mustBeRoot();
+      const { Lab } = await import("../lab/lab.ts");
+      const lab = Lab.ifRunning(name, labFolder(name));
+      if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+      await lab.growUp();
+      output.text("The bootstrap has ended: the cluster stands alone.\n");
     });
   command
     .command("enter")

@@ -8,6 +8,7 @@ import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition } from "./ignition.ts";
 import { type Layout, layoutFile, readLayout } from "./layout.ts";
 import { Machine, removeMachines } from "./machine.ts";
+import { bootstrapSays, operatorObjects, type Progress } from "./operators.ts";
 import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
 import { finishFile } from "./stand-ins/cluster-bootstrap.ts";
 import { podNetworkOptions } from "./stand-ins/kubelet.ts";
@@ -99,6 +100,14 @@ export class Lab {
       "bootkube",
       "cd /opt/openshift && until [ -e .bootkube.done ]; do /usr/local/bin/bootkube.sh || sleep 1; done",
       { LAB_ETCD: `http://${hostOf(addresses.node)}:2379` },
+    );
+    // What report-progress.sh does at the end; openshift-install and the gate wait for it.
+    lab.#service(
+      bootstrap,
+      "progress",
+      `until [ -e /opt/openshift/.bootkube.done ]; do sleep 0.2; done
+       echo '${JSON.stringify([bootstrapSays("complete")])}' >/opt/lab/progress.json
+       until lab-stand-in apply /opt/openshift/auth/kubeconfig /opt/lab/progress.json; do sleep 1; done`,
     );
     return lab;
   }
@@ -202,6 +211,25 @@ export class Lab {
   /** Lets the bootstrap end, as it does when the permanent control plane is there. */
   finish(): void {
     this.bootstrap.must(`touch ${finishFile}`);
+  }
+
+  /** Lets the cluster's operators say this. */
+  say(progress: Progress): void {
+    const apply = "lab-stand-in apply /opt/lab/kubeconfig /opt/lab/operators.json";
+    this.node.must(`cat >/opt/lab/operators.json && ${apply}`, {}, JSON.stringify(operatorObjects(progress)));
+  }
+
+  /** Lets the cluster grow up: its operators say that it stands alone, and the bootstrap ends. */
+  async growUp(): Promise<void> {
+    const single = this.nodes.length === 1;
+    this.say({
+      etcdBootstrapMemberRemoved: true,
+      revisions: this.nodes.map(() => 1),
+      topology: single ? "SingleReplica" : "HighlyAvailable",
+    });
+    this.finish();
+    const says = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
+    await until("the bootstrap's end", 60, () => this.ask(this.node, "GET", says).code === 200);
   }
 
   /** Starts a line of bash in a machine that goes on until it ends by itself; its log is /var/log/lab-NAME.log there. */

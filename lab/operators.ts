@@ -2,8 +2,6 @@
  * Stands in for what OpenShift's operators say about themselves while a cluster is born: the CRDs of etcds, kubeapiservers
  * and infrastructures, and the one object of each. Left out: the operators, and every field that nobody here reads.
  */
-import type { Lab } from "./lab.ts";
-
 /** How far the permanent control plane is. */
 export interface Progress {
   /** What the bootstrap machine says of itself, in the ConfigMap kube-system/bootstrap. @default - nothing */
@@ -19,13 +17,7 @@ export interface Progress {
 /** A cluster of three that needs its bootstrap machine no longer. */
 export const grown: Progress = { etcdBootstrapMemberRemoved: true, revisions: [3, 3, 0] };
 
-/** Lets the cluster say this. */
-export function say(lab: Lab, progress: Progress): void {
-  const apply = "lab-stand-in apply /opt/lab/kubeconfig /opt/lab/operators.json";
-  lab.node.must(`cat >/opt/lab/operators.json && ${apply}`, {}, JSON.stringify(operatorObjects(progress)));
-}
-
-function operatorObjects({
+export function operatorObjects({
   bootstrap,
   etcdBootstrapMemberRemoved,
   revisions,

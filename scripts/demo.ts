@@ -1,5 +1,5 @@
 /** `npm run demo`: the main job, on this machine. A lab comes up by cdktf, a webhook answers through the tunnel, all goes. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -95,6 +95,8 @@ async function cdktf(verb: "deploy" | "destroy"): Promise<void> {
   }
 }
 
+const firstLineOf = (text: string) => text.split("\n")[0] ?? "";
+
 /** One line for each thing that is shown. */
 function show(what: string, seen: string, right: boolean): void {
   say(`${right ? "✓" : "✗"} ${what}: ${seen}`);
@@ -125,7 +127,19 @@ show("a webhook by URL is not tunnelled", byUrl.body.message ?? "", byUrl.code =
 const permanent = lab.createConfigMap(lab.node, "four", { tunnelled: "true" });
 show("a kube-apiserver without the tunnel is untouched", `ConfigMap ${String(permanent.code)}`, permanent.code === 201);
 
-heading("And away again");
+heading("The bootstrap ends: the gate in front of everything opens, and all goes");
+const gate = () =>
+  spawnSync("node", ["cli/konnectivity-bootstrap.js", "teardown", "gate", "--config", config, "local"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+const closed = gate();
+show(
+  "while the cluster needs its bootstrap machine the gate is closed",
+  firstLineOf(closed.stdout),
+  closed.status === 1,
+);
+await lab.growUp();
 await cdktf("destroy");
 const left = [
   ...(existsSync(labFolder(name)) ? [labFolder(name)] : []),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gateVariable } from "../../cli/teardown.ts";
 import type { Lab } from "../../lab/lab.ts";
-import { grown, type Progress, say } from "../../lab/operators.ts";
+import { grown, type Progress } from "../../lab/operators.ts";
 import { run, runWith } from "../support/cli.ts";
 import { labWith, removeLab } from "../support/lab.ts";
 
@@ -65,7 +65,7 @@ describe("the gate", () => {
   ];
 
   it.each(stages)("%s", async (_, status, progress, waitsFor) => {
-    say(lab, { ...progress, bootstrap: status });
+    lab.say({ ...progress, bootstrap: status });
     const { code, stderr, stdout } = await teardown("gate");
     if (waitsFor === undefined) expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     else expect(stderr).toContain(`nothing was touched: it waits until ${waitsFor}; run the same command again`);
@@ -74,9 +74,9 @@ describe("the gate", () => {
   });
 
   it("waits, and says what changed", async () => {
-    say(lab, { ...grown, bootstrap: "complete", revisions: [2, 0, 0] });
+    lab.say({ ...grown, bootstrap: "complete", revisions: [2, 0, 0] });
     const waiting = teardown("gate", "--wait=2");
-    say(lab, { ...grown, revisions: [2, 2, 0] });
+    lab.say({ ...grown, revisions: [2, 2, 0] });
     const { code, stdout } = await waiting;
     expect(code).toBe(0);
     expect(stdout).toContain(
@@ -85,7 +85,7 @@ describe("the gate", () => {
   }, 60_000);
 
   it("opens by hand with a reason, which is shown, and not without one", async () => {
-    say(lab, { ...grown, bootstrap: "progress" });
+    lab.say({ ...grown, bootstrap: "progress" });
     const open = (reason: string) =>
       runWith({ ...process.env, [gateVariable]: reason }, "teardown", "gate", "--config", config, "local");
     expect(await open("installation failed, case 7")).toEqual({

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { App, TerraformStack } from "cdktf";
+import { App, LocalBackend, TerraformStack } from "cdktf";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { DestroyStep } from "../../constructs/teardown/destroy-step.ts";
 import { runTerraform } from "../support/terraform.ts";
@@ -28,6 +28,7 @@ if (existsSync("fail-" + process.argv[2])) process.exit(1);
 function describeSteps(word: string, program = "program.js"): void {
   const app = new App({ outdir: join(folder, "cdktf.out") });
   const stack = new TerraformStack(app, "steps");
+  new LocalBackend(stack, { path: join(folder, "state") });
   const where = { program, workingDirectory: "../../.." };
   const sweep = new DestroyStep(stack, "sweep", { ...where, command: ["sweep", word], mayFail: true });
   new DestroyStep(stack, "gate", { ...where, command: ["gate", "$HOME; two words", word], before: [sweep.resource] });

@@ -1,4 +1,3 @@
-import { addresses } from "../../../lab/addresses.ts";
 import { labFolder } from "../../../lab/folder.ts";
 import { ensureImages } from "../../../lab/images.js";
 import { Lab, until } from "../../../lab/lab.ts";
@@ -81,7 +80,11 @@ export class TunnelLab {
 
   /** The load generator against the plainest server there is, the webhook's own /healthz, without a kube-apiserver. */
   async generatorAlone(clients: number, count: number): Promise<Crowd> {
-    const target = [`--server=https://${addresses.webhookPod}:8443`, "--server-name=webhook.lab.svc", "--get=/healthz"];
+    const target = [
+      `--server=https://${this.#lab.addresses.webhookPod}:8443`,
+      "--server-name=webhook.lab.svc",
+      "--get=/healthz",
+    ];
     return crowd(this.#lab.node, [...target, "--ca=/opt/lab/tls/ca.crt"], { clients, count, seconds: 20 });
   }
 
@@ -95,7 +98,7 @@ export class TunnelLab {
     const bootstrap = path === "no hook" || path.startsWith("tunnel");
     const [machine, server, tls] = bootstrap
       ? [this.#lab.bootstrap, "https://localhost:6443", "/opt/openshift/tls"]
-      : [this.#lab.node, `https://${addresses.node}:6443`, "/opt/lab/tls"];
+      : [this.#lab.node, `https://${this.#lab.addresses.node}:6443`, "/opt/lab/tls"];
     const label = path.endsWith("new connections") ? "once" : path.startsWith("no hook") ? "none" : "tunnelled";
     return [machine, [`--server=${server}`, ...keys(tls), `--label=${label}`]];
   }

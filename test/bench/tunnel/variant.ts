@@ -62,7 +62,7 @@ function pick(args: Arguments, ...flags: readonly string[]): string[] {
 /** The payload of a lab that runs this variant. One agent, as a Deployment: it can be given more replicas. */
 export function payloadOf({ server, agent }: Variant): string {
   const tunnel = readTunnel({ agents: { kind: "Deployment", replicas: 1 } });
-  const { text } = makePayload(sampleText("4.23", { networks: labNetworks }), tunnel, new Date());
+  const { text } = makePayload(sampleText("4.23", { networks: labNetworks("IPv4") }), tunnel, new Date());
   const document = JSON.parse(text) as IgnitionDocument;
   replaceArguments(document, `${home}/server-pod.yaml`, server);
   replaceArguments(document, `${home}/agents/agents.yaml`, agent);
