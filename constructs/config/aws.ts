@@ -200,8 +200,8 @@ function checkTags({ tags, report }: PlatformContext): void {
   const bad = (path: string, found: string, expected: string) => {
     report(problem("option-invalid", { path, found, expected }));
   };
-  // Ours are two: the cluster's and the name.
-  if (Object.keys(tags).length > 48) bad("tags", `a list of ${Object.keys(tags).length}`, "at most 48 (AWS)");
+  // Ours are three: the cluster's, the name, and what the machine was made of.
+  if (Object.keys(tags).length > 47) bad("tags", `a list of ${Object.keys(tags).length}`, "at most 47 (AWS)");
   for (const [key, value] of Object.entries(tags)) {
     if (!/^[\p{L}\p{N}\s+\-=._:/@]{1,128}$/u.test(key) || /^aws:/i.test(key))
       bad(

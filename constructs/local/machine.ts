@@ -19,7 +19,7 @@ export class Machine extends Construct {
     const { lab, program, payload } = props;
     payload.machineIsMadeOf({ lab });
     const machine = new DataResource(this, "Default", {
-      input: { lab, program },
+      input: { lab, program, ...payload.record },
       lifecycle: payload.lifecycle(["input"]),
       provisioners: [
         {
@@ -36,7 +36,7 @@ export class Machine extends Construct {
         },
       ],
     });
-    payload.watch(machine);
+    payload.watch(machine, "input");
     this.machineId = machine.id;
   }
 }

@@ -122,7 +122,7 @@ describe("the machine on Google", () => {
       ignore_changes: [
         'metadata["user-data"]',
         ...["boot_disk", "machine_type", "network_interface[0].network_ip", "network_interface[0].subnetwork"],
-        ...["service_account", "shielded_instance_config", "zone"],
+        ...["service_account", "shielded_instance_config", "zone", 'metadata["konnectivity-bootstrap-made-of"]'],
       ],
       replace_triggered_by: [trigger],
     });
@@ -132,7 +132,7 @@ describe("the machine on Google", () => {
       lifecycle: machine.lifecycle,
       allow_stopping_for_update: true,
     });
-    expect(replacementOf(exampleStack("google"))).toEqual({ ignore_changes: ["input"] });
+    expect(replacementOf(exampleStack("google"))).toEqual({ ignore_changes: ["triggers_replace"] });
     expect(replacementOf(replaceable)).not.toHaveProperty("ignore_changes");
   });
 
