@@ -49,6 +49,7 @@ export class Machine extends Construct {
       diskType: rootVolume.type,
       diskKey: rootVolume.kmsKey,
       secureBoot: props.secureBoot,
+      publicIp: props.publicIp,
     });
     const instance = new ComputeInstance(this, "Default", {
       name: props.name,
@@ -92,8 +93,7 @@ export class Machine extends Construct {
             'metadata["user-data"]',
             "boot_disk",
             "machine_type",
-            "network_interface[0].network_ip",
-            "network_interface[0].subnetwork",
+            "network_interface",
             "service_account",
             "shielded_instance_config",
             "zone",

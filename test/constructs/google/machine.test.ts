@@ -121,7 +121,7 @@ describe("the machine on Google", () => {
     expect(machine.lifecycle).toEqual({
       ignore_changes: [
         'metadata["user-data"]',
-        ...["boot_disk", "machine_type", "network_interface[0].network_ip", "network_interface[0].subnetwork"],
+        ...["boot_disk", "machine_type", "network_interface"],
         ...["service_account", "shielded_instance_config", "zone", 'metadata["konnectivity-bootstrap-made-of"]'],
       ],
       replace_triggered_by: [trigger],
