@@ -11,6 +11,9 @@ import { writeDocument } from "./payload/write.ts";
 
 export const payloadFileName = "payload.ign";
 
+/** Of the tag, or the like, in which a machine carries what it was made of. */
+export const recordName = "konnectivity-bootstrap-made-of";
+
 export interface PayloadFileProps {
   readonly payload: PayloadInput;
   /** Whether a changed payload replaces a running machine. */
@@ -31,7 +34,7 @@ export class PayloadFile extends Construct {
   readonly preconditions: { condition: string; errorMessage: string }[];
   readonly #payload: PayloadInput;
   readonly #mayReplace: boolean;
-  #made = { sha512: "", machine: "" };
+  #made: { payload: string; machine: string } | undefined;
   #replacement: DataResource | undefined;
 
   constructor(scope: Construct, id: string, props: PayloadFileProps) {
@@ -49,11 +52,12 @@ export class PayloadFile extends Construct {
    * place, address. A running machine keeps all of it; with `replaceMachine` a change replaces it.
    */
   machineIsMadeOf(parts: Readonly<Record<string, string | number | boolean | undefined>>): void {
-    this.#made = { sha512: this.sha512, machine: JSON.stringify(parts) };
-    // Changes only if the machine may be replaced, and then the machine is.
+    this.#made = { payload: this.sha512.slice(0, 16), machine: digestOf(JSON.stringify(parts)) };
+    // Changes only if the machine may be replaced, and then the machine is. Replaced too, not updated: so the machine goes
+    // first, and a deploy that fails to remove it leaves something to do for the next one.
     this.#replacement = new DataResource(this, "replacement", {
-      input: this.#made,
-      lifecycle: this.#mayReplace ? {} : { ignoreChanges: ["input"] },
+      triggersReplace: this.#made,
+      lifecycle: this.#mayReplace ? {} : { ignoreChanges: ["triggers_replace"] },
     });
   }
 
@@ -67,37 +71,54 @@ export class PayloadFile extends Construct {
   }
 
   /**
-   * For the machine and its parts: what is fixed when it is made may change later without touching it.
-   * @param fixed attributes
+   * What the machine was made of, for the machine itself to carry (as a tag or the like): a record beside it would be lost,
+   * or be another machine's, when a deploy stops half-way.
    */
-  lifecycle(fixed: readonly string[]): { ignoreChanges: string[]; replaceTriggeredBy: string[] } {
-    if (this.#replacement === undefined) throw new Error("what is the machine made of?");
-    return { ignoreChanges: [...fixed], replaceTriggeredBy: [addressOf(this.#replacement)] };
+  get record(): Record<string, string> {
+    const { payload, machine } = this.#known();
+    return { [recordName]: `${payload}-${machine}` };
   }
 
-  /** Remembers what this machine was made of; a plan with something else says that the machine stays as it is. */
-  watch(machine: TerraformResource): void {
-    const booted = new DataResource(this, "booted", {
-      input: this.#made,
-      lifecycle: { ignoreChanges: ["input"], replaceTriggeredBy: [`${addressOf(machine)}.id`] },
-    });
+  /**
+   * For the machine and its parts: what is fixed when it is made may change later without touching it.
+   * @param fixed attributes
+   * @param recordIn the attribute with the record, if it carries one
+   */
+  lifecycle(fixed: readonly string[], recordIn?: string): { ignoreChanges: string[]; replaceTriggeredBy: string[] } {
+    const { replacement } = this.#known();
+    const record = recordIn === undefined ? [] : [`${recordIn}["${recordName}"]`];
+    return { ignoreChanges: [...fixed, ...record], replaceTriggeredBy: [addressOf(replacement)] };
+  }
+
+  /**
+   * A plan with another payload or other parts than the machine was made of says that it stays as it is.
+   * @param recordIn the machine's attribute with the record
+   */
+  watch(machine: TerraformResource, recordIn: string): void {
     if (!this.#payload.present) return;
-    const check = (name: string, part: "sha512" | "machine", message: string) => {
-      const condition = `\${${addressOf(booted)}.input.${part} == ${JSON.stringify(this.#made[part])}}`;
+    const made = this.#known();
+    // None on a machine from before there were records: then nothing is known of it, and it may be another.
+    const record = `try(${addressOf(machine)}.${recordIn}["${recordName}"], "")`;
+    const check = (name: string, condition: string, message: string) => {
       const how = "To replace the machine, set `replaceMachine: true` and deploy.";
-      const assert = [{ condition, error_message: `${message} ${how}` }];
+      const assert = [{ condition: `\${${condition}}`, error_message: `${message} ${how}` }];
       TerraformStack.of(this).addOverride(`check.${name}`, { assert });
     };
     check(
       "machine_has_this_payload",
-      "sha512",
+      `startswith(${record}, "${made.payload}-")`,
       "The machine keeps the payload that it booted with: this one differs, and is only stored.",
     );
     check(
       "machine_is_as_configured",
-      "machine",
+      `endswith(${record}, "-${made.machine}")`,
       "The machine stays as it was made: its size, disk, image, place or address are others in the config now.",
     );
+  }
+
+  #known() {
+    if (this.#made === undefined || this.#replacement === undefined) throw new Error("what is the machine made of?");
+    return { ...this.#made, replacement: this.#replacement };
   }
 
   /** What goes into user data. */
@@ -116,3 +137,5 @@ export class PayloadFile extends Construct {
     else rmSync(file, { force: true });
   }
 }
+
+const digestOf = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 16);

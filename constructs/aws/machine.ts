@@ -62,23 +62,26 @@ export class Machine extends Construct {
         deleteOnTermination: true,
         tags,
       },
-      tags,
+      tags: { ...tags, ...payload.record },
       lifecycle: {
-        ...payload.lifecycle([
-          "ami",
-          "associate_public_ip_address",
-          "instance_type",
-          "ipv6_addresses",
-          "private_ip",
-          "root_block_device",
-          "subnet_id",
-          "user_data",
-        ]),
+        ...payload.lifecycle(
+          [
+            "ami",
+            "associate_public_ip_address",
+            "instance_type",
+            "ipv6_addresses",
+            "private_ip",
+            "root_block_device",
+            "subnet_id",
+            "user_data",
+          ],
+          "tags",
+        ),
         ...(fixedAddress !== undefined && { precondition: [this.#freeIn(props.subnet, fixedAddress)] }),
       },
       dependsOn: [...props.after],
     });
-    payload.watch(instance);
+    payload.watch(instance, "tags");
     this.instanceId = instance.id;
     this.privateIp = fixedAddress !== undefined && isIpv6(fixedAddress) ? fixedAddress : instance.privateIp;
     this.publicIp = instance.publicIp;

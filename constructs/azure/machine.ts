@@ -67,21 +67,24 @@ export class Machine extends Construct {
       // Not user data: Ignition before 2.14 does not look there.
       customData: customData(payload.pointer({ url: payloadUrl }), payloadUrl, payloadQuery),
       bootDiagnostics: {},
-      tags: props.tags,
-      // openshift-install makes a new key for each payload.
-      lifecycle: payload.lifecycle([
-        "source_image_id",
-        "source_image_reference",
-        "plan",
-        "custom_data",
-        "admin_ssh_key",
-        "size",
-        "os_disk",
-        "encryption_at_host_enabled",
-      ]),
+      tags: { ...props.tags, ...payload.record },
+      lifecycle: payload.lifecycle(
+        [
+          "source_image_id",
+          "source_image_reference",
+          "plan",
+          "custom_data",
+          // openshift-install makes a new key for each payload.
+          "admin_ssh_key",
+          "size",
+          "os_disk",
+          "encryption_at_host_enabled",
+        ],
+        "tags",
+      ),
       dependsOn: [...props.after],
     });
-    payload.watch(machine);
+    payload.watch(machine, "tags");
     this.machineId = machine.id;
   }
 }

@@ -191,9 +191,9 @@ function checkArchitecture(instanceType: string, context: PlatformContext): void
 
 function checkTags(context: PlatformContext): void {
   const { tags } = context;
-  // Ours are two: the cluster's and the name.
-  if (Object.keys(tags).length > 48)
-    invalid(context, "tags", `a list of ${Object.keys(tags).length}`, "at most 48 (AWS)");
+  // Ours are three: the cluster's, the name, and what the machine was made of.
+  if (Object.keys(tags).length > 47)
+    invalid(context, "tags", `a list of ${Object.keys(tags).length}`, "at most 47 (AWS)");
   for (const [key, value] of Object.entries(tags)) {
     if (!/^[\p{L}\p{N}\s+\-=._:/@]{1,128}$/u.test(key) || /^aws:/i.test(key))
       invalid(

@@ -382,8 +382,8 @@ function checkTags(context: PlatformContext): void {
   };
   const names = Object.keys(tags);
   const ours = azureClusterTag(infraId);
-  // Ours is one: the cluster's.
-  if (names.length > 49) bad("tags", `a list of ${names.length}`, "at most 49 (Azure)");
+  // Ours are two: the cluster's, and what the machine was made of.
+  if (names.length > 48) bad("tags", `a list of ${names.length}`, "at most 48 (Azure)");
   for (const [index, key] of names.entries()) {
     const value = tags[key] ?? "";
     // A storage account takes shorter names than other resources do.

@@ -49,6 +49,7 @@ export class Machine extends Construct {
       diskType: rootVolume.type,
       diskKey: rootVolume.kmsKey,
       secureBoot: props.secureBoot,
+      publicIp: props.publicIp,
     });
     const instance = new ComputeInstance(this, "Default", {
       name: props.name,
@@ -82,25 +83,28 @@ export class Machine extends Construct {
         "user-data": payload.pointer({ url: props.payloadUrl }),
         "block-project-ssh-keys": "TRUE",
         "serial-port-enable": "FALSE",
+        ...payload.record,
       },
       deletionProtection: false,
       allowStoppingForUpdate: props.mayStop,
       lifecycle: {
-        ...payload.lifecycle([
-          'metadata["user-data"]',
-          "boot_disk",
-          "machine_type",
-          "network_interface[0].network_ip",
-          "network_interface[0].subnetwork",
-          "service_account",
-          "shielded_instance_config",
-          "zone",
-        ]),
+        ...payload.lifecycle(
+          [
+            'metadata["user-data"]',
+            "boot_disk",
+            "machine_type",
+            "network_interface",
+            "service_account",
+            "shielded_instance_config",
+            "zone",
+          ],
+          "metadata",
+        ),
         ...(fixedAddress !== undefined && { precondition: [this.#freeIn(subnet, fixedAddress)] }),
       },
       dependsOn: [...props.after],
     });
-    payload.watch(instance);
+    payload.watch(instance, "metadata");
     this.instanceId = instance.id;
     this.selfLink = instance.selfLink;
     const face = instance.networkInterface.get(0);

@@ -20,7 +20,7 @@ export class Machine extends Construct {
     const { lab, nodes, ipFamily, program, payload } = props;
     payload.machineIsMadeOf({ lab, nodes, ipFamily });
     const machine = new DataResource(this, "Default", {
-      input: { lab, program },
+      input: { lab, program, ...payload.record },
       lifecycle: payload.lifecycle(["input"]),
       provisioners: [
         {
@@ -40,7 +40,7 @@ export class Machine extends Construct {
         },
       ],
     });
-    payload.watch(machine);
+    payload.watch(machine, "input");
     this.machineId = machine.id;
   }
 }

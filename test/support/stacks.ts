@@ -124,6 +124,11 @@ export function only(stack: StackJson | undefined, type: string): Block {
   return found[0] ?? {};
 }
 
+/** What a resource explicitly comes after, beside the report, which all do. */
+export function afterOf({ depends_on: after }: Block): string[] {
+  return (after as string[]).filter((address) => address !== "terraform_data.report");
+}
+
 /** What `openshift-install coreos print-stream-json` prints, as far as anything here reads it. */
 export const sampleStream = JSON.stringify({
   stream: "rhel-9.6",

@@ -23,8 +23,18 @@ function terraform(...args: readonly string[]) {
   return { code, output: output.replace(/\n[│ ]*/g, " ").replace(/ +/g, " ") };
 }
 
+interface Description {
+  readonly replaceMachine?: boolean;
+  /** What the cloud does not do with the machine. */
+  readonly fails?: "create" | "destroy";
+  readonly size?: string;
+}
+
 /** Describes a stack in which terraform_data plays the object and the machine. */
-function describeStack(payload: PayloadInput, { replaceMachine = false, quota = false, size = "large" } = {}): void {
+function describeStack(
+  payload: PayloadInput,
+  { replaceMachine = false, fails, size = "large" }: Description = {},
+): void {
   const app = new App({ outdir: join(folder, "cdktf.out") });
   const stack = new TerraformStack(app, "sample-bootstrap");
   addStateBackend(stack, { state: { local: { folder: ".state" } }, stateFolder });
@@ -32,11 +42,12 @@ function describeStack(payload: PayloadInput, { replaceMachine = false, quota = 
   file.machineIsMadeOf({ size });
   new DataResource(stack, "object", { input: { hash: file.sha512 }, lifecycle: { precondition: file.preconditions } });
   const machine = new DataResource(stack, "machine", {
-    input: { userData: file.pointer({ url: "s3://bucket/payload.ign" }) },
+    input: { userData: file.pointer({ url: "s3://bucket/payload.ign" }), ...file.record },
     lifecycle: file.lifecycle(["input"]),
   });
-  if (quota) machine.addOverride("provisioner", [{ "local-exec": { command: "echo over quota; exit 1" } }]);
-  file.watch(machine);
+  if (fails !== undefined)
+    machine.addOverride("provisioner", [{ "local-exec": { when: fails, command: "echo the cloud says no; exit 1" } }]);
+  file.watch(machine, "input");
   app.synth();
   file.write();
   protectLocalState(stateFolder, ["sample-bootstrap"]);
@@ -114,13 +125,13 @@ describe("a deployed machine and its payload", () => {
     expect(inState("machine")).toEqual(machine);
     const destroyed = terraform("destroy", "-auto-approve");
     expect(destroyed).toMatchObject({ code: 0 });
-    expect(destroyed.output).toContain("4 destroyed");
+    expect(destroyed.output).toContain("3 destroyed");
     expect(statSync(stateFile).mode & 0o777).toBe(0o600);
   }, 120_000);
 
   it("a machine that could not be made with one payload has the next one", () => {
-    describeStack(first, { quota: true });
-    expect(terraform("apply", "-auto-approve").output).toContain("over quota");
+    describeStack(first, { fails: "create" });
+    expect(terraform("apply", "-auto-approve").output).toContain("the cloud says no");
     describeStack(second);
     expect(terraform("apply", "-auto-approve")).toMatchObject({
       code: 0,
@@ -132,4 +143,46 @@ describe("a deployed machine and its payload", () => {
       output: expect.not.stringContaining("keeps the payload") as string,
     });
   }, 120_000);
+
+  describe("a replacement that failed", () => {
+    /** A machine with the first payload, and a deploy that was to replace it by one with the second. */
+    function afterFailure(fails: "create" | "destroy") {
+      rmSync(stateFile, { force: true });
+      describeStack(first);
+      terraform("apply", "-auto-approve");
+      const machine = inState("machine");
+      describeStack(second, { replaceMachine: true, fails });
+      expect(terraform("apply", "-auto-approve").output).toContain("the cloud says no");
+      return machine;
+    }
+    const plan = (payloadNow: PayloadInput, description?: Description) => {
+      describeStack(payloadNow, description);
+      return terraform("plan", "-detailed-exitcode").output;
+    };
+
+    it("leaves a machine that could not be removed with its payload, says so, and can be repeated", () => {
+      const machine = afterFailure("destroy");
+      expect(inState("machine")).toEqual(machine);
+      expect(plan(second)).toContain("The machine keeps the payload that it booted with");
+      expect(plan(second, { size: "huge" })).toContain("The machine stays as it was made");
+      expect(plan(first)).not.toContain("keeps the payload");
+      expect(plan(second, { replaceMachine: true })).not.toContain("keeps the payload");
+      expect(terraform("apply", "-auto-approve").code).toBe(0);
+      expect(inState("machine")?.id).not.toBe(machine?.id);
+      expect(inState("machine")?.input.value.userData).toContain("b".repeat(128));
+      expect(plan(second)).not.toContain("keeps the payload");
+      expect(plan(first)).toContain("The machine keeps the payload that it booted with");
+    }, 120_000);
+
+    it("makes a machine that could not be made with the payload of the day", () => {
+      const machine = afterFailure("create");
+      const third = payload("third", "c");
+      expect(plan(third)).not.toContain("keeps the payload");
+      expect(terraform("apply", "-auto-approve").code).toBe(0);
+      expect(inState("machine")?.id).not.toBe(machine?.id);
+      expect(inState("machine")?.input.value.userData).toContain("c".repeat(128));
+      expect(plan(third)).not.toContain("keeps the payload");
+      expect(plan(second)).toContain("The machine keeps the payload that it booted with");
+    }, 120_000);
+  });
 });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { sampleText } from "../../../lab/sample/sample.ts";
-import { exampleOf, exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../support/stacks.ts";
+import {
+  afterOf,
+  exampleOf,
+  exampleStack,
+  metadata,
+  only,
+  type ProjectProps,
+  replacementOf,
+} from "../../support/stacks.ts";
 
 const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
   only(exampleStack("aws", options, rest, props), "aws_instance");
@@ -58,7 +66,7 @@ describe("the machine on AWS", () => {
   });
 
   it("boots after the payload and the permission to read it are there", () => {
-    const after = (machine.depends_on as string[]).map((address) => address.split(".")[0]);
+    const after = afterOf(machine).map((address) => address.split(".")[0]);
     expect(after).toEqual(["aws_s3_object", "aws_iam_role_policy"]);
   });
 
@@ -81,11 +89,11 @@ describe("the machine on AWS", () => {
     const trigger = expect.stringMatching(/^terraform_data\./) as string;
     const left = [
       ...["ami", "associate_public_ip_address", "instance_type", "ipv6_addresses", "private_ip", "root_block_device"],
-      ...["subnet_id", "user_data"],
+      ...["subnet_id", "user_data", 'tags["konnectivity-bootstrap-made-of"]'],
     ];
     expect(machine.lifecycle).toEqual({ ignore_changes: left, replace_triggered_by: [trigger] });
     expect(machineOf({}, { replaceMachine: true }).lifecycle).toEqual(machine.lifecycle);
-    expect(replacementOf(exampleStack("aws"))).toEqual({ ignore_changes: ["input"] });
+    expect(replacementOf(exampleStack("aws"))).toEqual({ ignore_changes: ["triggers_replace"] });
     expect(replacementOf(exampleStack("aws", {}, { replaceMachine: true }))).not.toHaveProperty("ignore_changes");
   });
 

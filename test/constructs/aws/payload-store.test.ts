@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { makePayload } from "../../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../../constructs/konnectivity/options.ts";
 import { sampleText } from "../../../lab/sample/sample.ts";
-import { exampleStack, metadata, only } from "../../support/stacks.ts";
+import { afterOf, exampleStack, metadata, only } from "../../support/stacks.ts";
 
 const bucketName = `${metadata.infraID}-bootstrap-${metadata.clusterID.slice(0, 8)}`;
 
@@ -75,7 +75,7 @@ describe("the payload's bucket on AWS", () => {
   });
 
   it("is ready in every respect before the payload comes", () => {
-    const after = (type: string) => (only(stack, type).depends_on as string[]).map((address) => address.split(".")[0]);
+    const after = (type: string) => afterOf(only(stack, type)).map((address) => address.split(".")[0]);
     expect(after("aws_s3_object")).toEqual(["aws_s3_bucket_policy"]);
     expect(after("aws_s3_bucket_policy")).toEqual(["aws_s3_bucket_server_side_encryption_configuration"]);
     expect(after("aws_s3_bucket_server_side_encryption_configuration")).toEqual(["aws_s3_bucket_public_access_block"]);

@@ -133,7 +133,7 @@ describe("the aws part of a config", () => {
     ["signs in a name", { "a*b": "y" }, "tags.a*b is a name that AWS does not take"],
     ["signs in a value", { a: "<y>" }, 'tags.a is "<y>"; expected letters'],
     ["a long value", { a: "y".repeat(257) }, "tags.a is"],
-    ["too many", Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`t${i}`, "x"])), "expected at most 48 (AWS)"],
+    ["too many", Object.fromEntries(Array.from({ length: 48 }, (_, i) => [`t${i}`, "x"])), "expected at most 47 (AWS)"],
   ])("refuses tags: %s", (_, tags, sentence) => {
     expect(mistakes({}, { tags })).toEqual([expect.stringContaining(sentence)]);
   });

@@ -188,8 +188,8 @@ describe("the azure part of a config", () => {
     [
       "too many tags",
       {},
-      { tags: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`t${n}`, ""])) },
-      "tags is a list of 50; expected at most 49 (Azure).",
+      { tags: Object.fromEntries(Array.from({ length: 49 }, (_, n) => [`t${n}`, ""])) },
+      "tags is a list of 49; expected at most 48 (Azure).",
     ],
     ["a tag with a /", {}, { tags: { "a/b": "" } }, "tags.a/b is a name that Azure does not take"],
     ["a tag of Azure's own", {}, { tags: { "Azure-x": "" } }, "tags.Azure-x is a name that Azure does not take"],

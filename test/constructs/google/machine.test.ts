@@ -3,7 +3,15 @@ import { describe, expect, it } from "vitest";
 import { makePayload } from "../../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../../constructs/konnectivity/options.ts";
 import { sampleText } from "../../../lab/sample/sample.ts";
-import { type Block, exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../support/stacks.ts";
+import {
+  afterOf,
+  type Block,
+  exampleStack,
+  metadata,
+  only,
+  type ProjectProps,
+  replacementOf,
+} from "../../support/stacks.ts";
 
 const { infraID } = metadata;
 const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
@@ -68,7 +76,7 @@ describe("the machine on Google", () => {
   });
 
   it("boots after the payload is there, and after the permission to read it had time to spread", () => {
-    const after = (block: Block) => (block.depends_on as string[]).map((address) => address.replace(/_[0-9A-F]+$/, ""));
+    const after = (block: Block) => afterOf(block).map((address) => address.replace(/_[0-9A-F]+$/, ""));
     expect(after(machine)).toEqual([
       "google_storage_bucket_object.payload-store_object",
       "terraform_data.identity-wait",
@@ -83,7 +91,7 @@ describe("the machine on Google", () => {
       exampleStack("google", { identityWaitSeconds: seconds }).resource.terraform_data?.["identity-wait"];
     expect(JSON.stringify(wait(300)?.provisioner)).toContain('"WAIT_SECONDS":"300"');
     expect(wait(0)).toBeUndefined();
-    expect(machineOf({ identityWaitSeconds: 0 }).depends_on).toEqual([
+    expect(afterOf(machineOf({ identityWaitSeconds: 0 }))).toEqual([
       expect.stringMatching(/^google_storage_bucket_object\./),
       expect.stringMatching(/^google_storage_bucket_iam_member\./),
     ]);
@@ -121,8 +129,8 @@ describe("the machine on Google", () => {
     expect(machine.lifecycle).toEqual({
       ignore_changes: [
         'metadata["user-data"]',
-        ...["boot_disk", "machine_type", "network_interface[0].network_ip", "network_interface[0].subnetwork"],
-        ...["service_account", "shielded_instance_config", "zone"],
+        ...["boot_disk", "machine_type", "network_interface"],
+        ...["service_account", "shielded_instance_config", "zone", 'metadata["konnectivity-bootstrap-made-of"]'],
       ],
       replace_triggered_by: [trigger],
     });
@@ -132,7 +140,7 @@ describe("the machine on Google", () => {
       lifecycle: machine.lifecycle,
       allow_stopping_for_update: true,
     });
-    expect(replacementOf(exampleStack("google"))).toEqual({ ignore_changes: ["input"] });
+    expect(replacementOf(exampleStack("google"))).toEqual({ ignore_changes: ["triggers_replace"] });
     expect(replacementOf(replaceable)).not.toHaveProperty("ignore_changes");
   });
 
