@@ -7,7 +7,7 @@ import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition } from "./ignition.ts";
 import { type Layout, layoutFile, readLayout } from "./layout.ts";
-import { Machine, removeMachines } from "./machine.ts";
+import { Machine, removeMachines, shellFor } from "./machine.ts";
 import { bootstrapSays, operatorObjects, type Progress } from "./operators.ts";
 import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
 import { finishFile } from "./stand-ins/cluster-bootstrap.ts";
@@ -235,7 +235,7 @@ export class Lab {
   /** Starts a line of bash in a machine that goes on until it ends by itself; its log is /var/log/lab-NAME.log there. */
   #service(machine: Machine, name: string, line: string, env: Readonly<Record<string, string>> = {}): void {
     const log = openSync(join(machine.folder, `${name}.log`), "a", 0o600);
-    const [program = "", ...args] = machine.enter(["bash", "-c", line]);
+    const [program = "", ...args] = machine.enter(shellFor(line));
     spawn(program, args, {
       stdio: ["ignore", log, log],
       detached: true,
