@@ -68,7 +68,8 @@ export abstract class BootstrapStack extends TerraformStack {
     });
     Aspects.of(this).add({
       visit: (node) => {
-        if (node instanceof TerraformResource && node !== resource)
+        // Not instanceof: with CDK Terrain a provider can bring a cdktf of its own.
+        if (TerraformResource.isTerraformResource(node) && node !== resource)
           node.dependsOn = [...(node.dependsOn ?? []), addressOf(resource)];
       },
     });
