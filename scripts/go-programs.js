@@ -49,6 +49,20 @@ const proxy = (version, firstTime) => ({
 });
 
 /**
+ * A Terraform provider, named as Terraform looks for it in a mirror.
+ * @param {string} name
+ * @param {string} version
+ * @param {string} firstTime
+ */
+const provider = (name, version, firstTime) => ({
+  folder: `test/clouds/providers/${name}`,
+  title: `the Terraform provider ${name} ${version}`,
+  firstTime,
+  binaries: { [`terraform-provider-${name}_v${version}_x5`]: `github.com/hashicorp/terraform-provider-${name}` },
+  ldflags: small,
+});
+
+/**
  * Everything that set-up builds. The modules' versions are those of the folder's go.mod, their content that of its go.sum.
  * @satisfies {Record<string, GoProgram>}
  */
@@ -95,6 +109,9 @@ const programs = {
   "proxy-0.29.0": proxy("0.29.0", "about a minute"),
   "proxy-0.1.2": proxy("0.1.2", "about a minute"),
   "proxy-0.0.37": proxy("0.0.37", "about a minute"),
+  "provider-aws": provider("aws", "6.34.0", "about 36 minutes and 6 GB of memory"),
+  "provider-azurerm": provider("azurerm", "5.2.0", "about 12 minutes"),
+  "provider-google": provider("google", "6.50.0", "about 5 minutes"),
 };
 
 /** @typedef {keyof typeof programs} GoProgramName */
@@ -135,6 +152,15 @@ export function ensureGoProgram(name) {
 }
 
 /**
+ * Whether a Go program is built already, from this very source.
+ * @param {GoProgramName} name
+ */
+export const isBuilt = (name) => existsSync(inCache(`${name}-${digestOf(programs[name])}`));
+
+/** @param {string} name */
+const inCache = (name) => join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "konnectivity-bootstrap", name);
+
+/**
  * A folder of the cache, made the first time that it is asked for. It is there whole or not at all: `make` fills another
  * one that is renamed at the end. So two can make it at once, and one that is cut off leaves nothing that is taken for it.
  * @param {string} name ends with a digest of what it is made of
@@ -142,7 +168,7 @@ export function ensureGoProgram(name) {
  * @returns {string} the folder's path
  */
 export function cached(name, make) {
-  const finished = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "konnectivity-bootstrap", name);
+  const finished = inCache(name);
   if (existsSync(finished)) return finished;
   mkdirSync(dirname(finished), { recursive: true });
   removeRemains(dirname(finished));

@@ -1,11 +1,12 @@
 // Gets this machine ready: npm packages; with --for-lab also what `npm run demo` runs for real, with --for-tests what
-// `npm test` and `npm run bench` do.
+// `npm test` and `npm run bench` do, with --for-clouds what `npm run test:clouds` does.
 import { spawnSync } from "node:child_process";
 import { ensureDependencies } from "./dependencies.js";
 import { ensureGoProgram, oldProxies } from "./go-programs.js";
 
 const forTests = process.argv.includes("--for-tests");
 const forLab = forTests || process.argv.includes("--for-lab");
+const forClouds = process.argv.includes("--for-clouds");
 
 /** What the lab runs for real, and the Debian package that has it. */
 const labPrograms = {
@@ -34,8 +35,20 @@ const testPrograms = {
   time: "time",
 };
 
+/** What the clouds on this machine need. */
+const cloudPrograms = {
+  "ignition-validate": "ignition",
+  openssl: "openssl",
+  ip: "iproute2",
+  unshare: "util-linux",
+  mount: "mount",
+  python3: "python3",
+  "/usr/lib/python3*/ensurepip": "python3-venv",
+};
+
 /** @param {string} program */
-const isMissing = (program) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0;
+const isMissing = (program) =>
+  spawnSync("sh", ["-c", program.includes("*") ? `ls -d ${program}` : `command -v ${program}`]).status !== 0;
 
 /** @param {string} sentence */
 function stop(sentence) {
@@ -73,8 +86,17 @@ function ensurePackages(programs) {
 
 await orStop(() => {
   // The cdktf command is among the packages for development.
-  ensureDependencies({ forTests: forLab });
+  ensureDependencies({ forTests: forLab || forClouds });
 });
+
+const terraform = process.env.TERRAFORM_BINARY_NAME ?? "terraform";
+const noTerraform = "Install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.";
+
+if (forClouds) {
+  if (process.getuid?.() !== 0) stop("The clouds run in namespaces of their own: run this as root.");
+  ensurePackages(cloudPrograms);
+  if (isMissing(terraform)) stop(noTerraform);
+}
 
 if (forLab) {
   if (process.getuid?.() !== 0)
@@ -84,8 +106,7 @@ if (forLab) {
     stop(
       "The lab's kube-apiserver, etcd and proxy are built from source: install Go 1.26.2 or newer, or name a folder that has them by KONNECTIVITY_COMPONENTS.",
     );
-  if (isMissing(process.env.TERRAFORM_BINARY_NAME ?? "terraform"))
-    stop("Install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.");
+  if (isMissing(terraform)) stop(noTerraform);
   await orStop(async () => {
     const { ensureImages } = await import("../lab/images.js");
     ensureImages();

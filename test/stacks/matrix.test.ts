@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { absolutePathsIn, type Expected, filesIn, invariants, leaksOf, resourcesOf } from "../support/invariants.ts";
+import { cases, platforms, tags } from "../support/matrix.ts";
 import { fileEntry, sampleDocument } from "../../lab/sample/sample.ts";
-import { type Block, changedExample, exampleOf, metadata, Project, type StackJson } from "../support/stacks.ts";
+import { type Block, changedExample, exampleOf, Project, type StackJson } from "../support/stacks.ts";
 
 /** A secret of the cluster: where it shows, everything else of bootstrap.ign can show too. */
 const secret = "the secret that must never show 8f2b41";
@@ -12,85 +13,6 @@ const bootstrapIgn = JSON.stringify({
   ...document,
   storage: { files: [...(document.storage?.files ?? []), fileEntry("/opt/openshift/tls/secret.key", secret, 0o600)] },
 });
-
-const { infraID } = metadata;
-const platforms = {
-  aws: {
-    expected: {
-      sources: ["sg-0123456789abcdef0", "sg-0123456789abcdef1"],
-      destination: /^\$\{aws_security_group\.firewall-rule_group_\w+\.id\}$/,
-      clusterTag: { [`kubernetes.io/cluster/${infraID}`]: "owned" },
-    },
-    options: {
-      plain: {},
-      "own keys": {
-        payloadKmsKeyArn: "arn:aws:kms:eu-central-1:123456789012:key/0123",
-        rootVolumeKmsKeyArn: "arn:aws:kms:eu-central-1:123456789012:key/0123",
-      },
-      "ssh and journal": { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "2001:db8::/32" },
-      public: { publicSubnet: "subnet-0123456789abcdef1", privateSubnet: undefined, publicIp: true },
-      "own profile": { bootstrapInstanceProfile: "mine" },
-      "no load balancer": {
-        autoRegisterELB: false,
-        externalApiTargetGroupArn: undefined,
-        internalApiTargetGroupArn: undefined,
-        internalServiceTargetGroupArn: undefined,
-      },
-    },
-  },
-  azure: {
-    expected: {
-      sources: ["10.0.0.0/24", "10.0.1.0/24"],
-      destination: /^\$\{(?:try\()?azurerm_network_interface\.[\w-]+\.private_ip_address(es\[\d\])?\}$/,
-      clusterTag: { [`kubernetes.io_cluster.${infraID}`]: "owned" },
-    },
-    options: {
-      plain: {},
-      identity: { pointer: "identity" },
-      "ssh and journal": { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "198.51.100.0/24" },
-      public: { publicIp: true },
-      "encryption at host": { encryptionAtHost: true },
-      "no load balancer": { backendAddressPoolIds: [] },
-    },
-  },
-  google: {
-    expected: {
-      sources: [`${infraID}-master`, `${infraID}-worker`],
-      destination: new RegExp(`^${infraID}-konnectivity$`),
-      clusterTag: { [`kubernetes-io-cluster-${infraID}`]: "owned" },
-    },
-    options: {
-      plain: {},
-      "own keys": {
-        payloadKmsKey: "projects/p-123456/locations/europe-west1/keyRings/r/cryptoKeys/k",
-        rootVolumeKmsKey: "projects/p-123456/locations/europe-west1/keyRings/r/cryptoKeys/k",
-      },
-      "ssh and journal": { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "198.51.100.0/24" },
-      public: { publicIp: true },
-      "given account": { serviceAccount: "mine@sample-project.iam.gserviceaccount.com" },
-      "own group": { instanceGroup: undefined, ownInstanceGroup: true },
-      "shared VPC": { networkProject: "host-project" },
-    },
-  },
-} satisfies Record<string, PlatformCases>;
-
-interface PlatformCases {
-  /** For its example as it is. */
-  readonly expected: Omit<Expected, "tags">;
-  readonly options: Readonly<Record<string, object>>;
-}
-
-const tags = { team: "platform" };
-const shared: Record<string, object> = {
-  defaults: {},
-  "a fixed address": { tunnel: { address: "10.0.1.5" } },
-  "http-connect over tcp, tokens": {
-    tunnel: { protocol: "http-connect", transport: "tcp", authentication: "service-account-token" },
-  },
-  "no tunnel": { tunnel: "off" },
-  "external firewall": { firewall: "external" },
-  "replaceable machine": { replaceMachine: true },
-};
 
 const projects: Project[] = [];
 afterAll(() => {
@@ -105,18 +27,6 @@ function projectWith(platform: string, options: object, rest: object): Project {
   projects.push(project);
   return project;
 }
-
-const cases = Object.entries(platforms as Record<string, PlatformCases>).flatMap(([platform, { options, expected }]) =>
-  Object.entries(options).flatMap(([optionsName, option]) =>
-    Object.entries(shared).map(([restName, rest]) => ({
-      platform,
-      name: `${optionsName}, ${restName}`,
-      option,
-      rest,
-      expected,
-    })),
-  ),
-);
 
 it.each(cases)("$platform holds every invariant: $name", ({ platform, option, rest, expected: full }) => {
   const project = projectWith(platform, option, rest);

@@ -1,0 +1,98 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { cached } from "../../../scripts/go-programs.js";
+import { ask } from "../ask.ts";
+import { type Answer, type Call, StandIn } from "../stand-in.ts";
+
+const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const place = { address: "127.0.0.2", port: 8080 };
+
+/** A Python with moto in it, and everything in the versions that requirements.txt names. */
+export function ensureMoto(): string {
+  const requirements = file("requirements.txt");
+  const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 16);
+  const folder = cached(`moto-${digest}`, (unfinished) => {
+    console.error("Installing moto (once, about a minute, 140 MB) …");
+    const run = (program: string, ...args: string[]) => {
+      const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
+      const reason = error?.message ?? stderr.trim().split("\n").at(-1) ?? "";
+      if (status !== 0) throw new Error(`moto cannot be installed (${reason}): install Python 3 with venv and pip.`);
+    };
+    run("python3", "-m", "venv", unfinished);
+    run(join(unfinished, "bin/python"), "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", requirements);
+  });
+  return join(folder, "bin/python");
+}
+
+/** AWS's APIs: moto behind TLS, with a door where calls can be watched and cut off. */
+export class Moto extends StandIn {
+  #process: ChildProcess | undefined;
+  #judging = false;
+
+  async start(): Promise<void> {
+    // Until someone asks for it, everybody may do everything.
+    const env = { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: "1000000000" };
+    const moto = spawn(ensureMoto(), [file("server.py"), place.address, String(place.port)], {
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    this.#process = moto;
+    await new Promise<void>((resolve, reject) => {
+      moto.once("exit", () => {
+        reject(new Error("moto does not start"));
+      });
+      moto.stderr.on("data", (chunk: Buffer) => {
+        if (String(chunk).includes("Running on")) resolve();
+      });
+    });
+  }
+
+  override async close(): Promise<void> {
+    this.#process?.kill();
+    await super.close();
+  }
+
+  /** From now on policies count, or they do not any more. */
+  async judge(strictly: boolean): Promise<void> {
+    this.#judging = strictly;
+    await this.#forward("POST", "/moto-api/reset-auth", {}, Buffer.from(strictly ? "0" : "1000000000"));
+  }
+
+  /** What cluster.py says to this command. */
+  async ask(command: string, ...args: unknown[]): Promise<unknown> {
+    const env = { ...process.env, ...operator, AWS_CA_BUNDLE: process.env.SSL_CERT_FILE };
+    const given = args.map((argument) => JSON.stringify(argument));
+    const { stdout } = await promisify(execFile)(ensureMoto(), [file("cluster.py"), command, ...given], {
+      env,
+      maxBuffer: 1e8,
+    });
+    return JSON.parse(stdout);
+  }
+
+  protected override async answer({ method, url, headers, body, host }: Call): Promise<Answer> {
+    // Moto falls over a call without a signature while it judges. AWS refuses it, and says where the bucket is.
+    if (this.#judging && headers.authorization === undefined)
+      return { status: 403, headers: { "X-Amz-Bucket-Region": host.split(".").at(-3) ?? "" } };
+    const answer = await this.#forward(method, url, headers, body);
+    // What moto has not got.
+    if (answer.status === 501 || answer.status >= 599) this.unknown.push(`${method} ${host}${url}`);
+    return answer;
+  }
+
+  async #forward(method: string, path: string, headers: Call["headers"] = {}, body?: Buffer): Promise<Answer> {
+    const { address: host, port: httpPort } = place;
+    const said = await ask({ host, httpPort, method, path, headers, body });
+    const { connection: _, "transfer-encoding": __, ...rest } = said.headers;
+    return { ...said, headers: rest };
+  }
+}
+
+/** Whose credentials the operator has. */
+export const operator = {
+  AWS_ACCESS_KEY_ID: "operator",
+  AWS_SECRET_ACCESS_KEY: "operator",
+};

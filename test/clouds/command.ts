@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface Ended {
+  readonly code: number | null;
+  /** Without colours and boxes. */
+  readonly output: string;
+}
+
+/** A program that runs while the stand-ins in this process answer it. */
+export class Command {
+  readonly #child: ChildProcess;
+  readonly ended: Promise<Ended>;
+
+  constructor(program: string, args: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }) {
+    this.#child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on("data", (chunk: Buffer) => (output += String(chunk)));
+    this.ended = new Promise((resolve, reject) => {
+      this.#child.once("error", reject);
+      this.#child.once("close", (code) => {
+        // Terraform's boxes break sentences into lines.
+        // eslint-disable-next-line no-control-regex
+        resolve({ code, output: output.replace(/\u001b\[[0-9;]*[A-Za-z]/g, "").replace(/\n[│ ]*/g, "\n") });
+      });
+    });
+  }
+
+  /** Ends it and everything that it started, at once, as when a machine loses its power. */
+  kill(): void {
+    const pid = this.#child.pid;
+    if (pid === undefined) return;
+    for (const victim of [pid, ...descendantsOf(pid)])
+      try {
+        process.kill(victim, "SIGKILL");
+      } catch {
+        // It was gone already.
+      }
+  }
+}
+
+function descendantsOf(pid: number): number[] {
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((candidate) => parentOf(candidate) === pid);
+  return children.flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    // The name in parentheses may have anything in it.
+    return Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[1]);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,356 @@
+/**
+ * Plays Google's APIs: Compute Engine, Cloud Storage and IAM, as far as the real Terraform provider and real Ignition call
+ * them for the bootstrap stack. It stores what it is told and says the same again, with what Google adds.
+ *
+ * What it does not model: operations take no time and never fail later; no quota, no organization policy, no check of
+ * names, sizes, images, networks or addresses; a permission is there at once; no IAM on the operator's own calls; one
+ * generation of an object; no load balancer behind the instance groups.
+ */
+import { createHash } from "node:crypto";
+import { type Answer, type Call, type Json, jsonOf, StandIn } from "../stand-in.ts";
+
+/** Every host name that it answers to. */
+export const googleHosts = [
+  "compute.googleapis.com",
+  "storage.googleapis.com",
+  "iam.googleapis.com",
+  "openidconnect.googleapis.com",
+  "www.googleapis.com",
+];
+
+/** Links in answers begin with this, whatever host was asked: the provider compares them. */
+const links = "https://www.googleapis.com/compute/v1/";
+const projectNumber = "123456789012";
+const created = "2026-01-01T00:00:00Z";
+const done: Answer = { status: 200, body: { kind: "compute#operation", name: "operation-1", status: "DONE" } };
+
+interface StoredObject {
+  readonly description: Json;
+  bytes: Buffer;
+}
+interface Policy extends Json {
+  bindings?: { role: string; members: string[] }[];
+}
+
+/** The token that the metadata service gives to a machine with this account. */
+export const tokenOf = (email: string) => `token of ${email}`;
+
+const problem = (status: number, message: string): Answer => ({
+  status,
+  body: { error: { code: status, message, errors: [{ reason: status === 404 ? "notFound" : "refused", message }] } },
+});
+const ok = (body: object = {}): Answer => ({ status: 200, body });
+const lastOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+const asLink = (path: string) => (path.startsWith("https://") ? path : `${links}${path}`);
+
+export class GoogleStandIn extends StandIn {
+  /** Everything in Compute Engine, by its path from "projects/" on. */
+  readonly compute = new Map<string, Json>();
+  readonly buckets = new Map<string, Json>();
+  readonly policies = new Map<string, Policy>();
+  readonly objects = new Map<string, StoredObject>();
+  readonly accounts = new Map<string, Json>();
+  /** The instances of each group, as links. */
+  readonly members = new Map<string, string[]>();
+  readonly #project: string;
+
+  constructor(project: string) {
+    super();
+    this.#project = project;
+  }
+
+  protected override answer(call: Call): Answer | undefined {
+    const { host, path } = call;
+    if (path.startsWith("/compute/v1/")) return this.#compute(call, path.slice("/compute/v1/".length));
+    if (path.startsWith("/upload/storage/v1/b/")) return this.#upload(call);
+    if (path.startsWith("/storage/v1/b")) return this.#storage(call, path.split("/").slice(4));
+    if (host === "storage.googleapis.com") return this.#fetch(call);
+    if (host === "iam.googleapis.com") return this.#account(call);
+    // The provider wonders whether it runs on a machine of Google's. It does not.
+    if (path.startsWith("/computeMetadata/")) return { status: 404 };
+    // Who the operator is: the provider only writes it into its log.
+    if (path.endsWith("/userinfo")) return ok({ email: "operator@example.com" });
+    return undefined;
+  }
+
+  /** Something that the cluster's owner has already. */
+  has(path: string, description: Json = {}): void {
+    this.compute.set(path, { name: lastOf(path), selfLink: `${links}${path}`, ...description });
+    if (path.includes("/instanceGroups/")) this.members.set(path, []);
+  }
+
+  /** Everything there is, one line each. */
+  everything(): string[] {
+    const of = (kind: string, names: Iterable<string>) => Array.from(names, (name) => `${kind} ${name}`);
+    const members = [...this.members].flatMap(([group, instances]) =>
+      instances.map((instance) => `${lastOf(group)} ${lastOf(instance)}`),
+    );
+    return [
+      ...of("compute", this.compute.keys()),
+      ...of("bucket", this.buckets.keys()),
+      ...of("object", this.objects.keys()),
+      ...of("account", this.accounts.keys()),
+      ...of("member", members),
+    ].sort();
+  }
+
+  #compute(call: Call, path: string): Answer | undefined {
+    const { method } = call;
+    const parts = path.split("/");
+    const collection = parts.at(-2) ?? "";
+    if (method === "GET" && parts.length === 4 && (parts[2] === "zones" || parts[2] === "regions"))
+      return ok({ name: parts[3], selfLink: `${links}${path}`, status: "UP" });
+    // The provider wants to know whose number a bucket has.
+    if (method === "GET" && path === `projects/${projectNumber}`) return ok({ name: this.#project });
+    const makers: Record<string, (wanted: Json, parent: string) => Json> = {
+      instances: (wanted, parent) => this.#newInstance(wanted, parent),
+      instanceGroups: (wanted, parent) => this.#newGroup(wanted, parent),
+      firewalls: (wanted) => ({ priority: 1000, ...wanted }),
+    };
+    const make = makers[parts.at(-1) ?? ""];
+    if (method === "POST" && make !== undefined) {
+      const wanted = jsonOf(call);
+      const key = `${path}/${String(wanted.name)}`;
+      if (this.compute.has(key)) return problem(409, `The resource '${key}' already exists`);
+      const parent = parts.slice(0, -1).join("/");
+      this.compute.set(key, {
+        ...make(wanted, parent),
+        id: "42",
+        selfLink: `${links}${key}`,
+        creationTimestamp: created,
+      });
+      return done;
+    }
+    if (method === "POST") return this.#change(call, parts.slice(0, -1).join("/"), parts.at(-1) ?? "");
+    const found = this.compute.get(path);
+    const known = ["instances", "instanceGroups", "firewalls", "disks", "subnetworks"].includes(collection);
+    if (found === undefined) return known ? problem(404, `The resource '${path}' was not found`) : undefined;
+    if (method === "GET")
+      return ok(this.members.has(path) ? { ...found, size: this.members.get(path)?.length } : found);
+    if (method === "PATCH" && collection === "firewalls") {
+      this.compute.set(path, { ...found, ...jsonOf(call) });
+      return done;
+    }
+    return method === "DELETE" ? this.#remove(path) : undefined;
+  }
+
+  #newInstance(wanted: Json, parent: string): Json {
+    const name = String(wanted.name);
+    const [disk] = wanted.disks as Json[];
+    const parameters = (disk?.initializeParams ?? {}) as Record<string, string>;
+    const diskPath = `${parent}/disks/${name}`;
+    this.has(diskPath, {
+      sizeGb: parameters.diskSizeGb,
+      type: `${links}${parent}/diskTypes/${lastOf(parameters.diskType ?? "")}`,
+      sourceImage: asLink(parameters.sourceImage ?? ""),
+      labels: parameters.labels,
+    });
+    return {
+      ...wanted,
+      zone: `${links}${parent}`,
+      status: "RUNNING",
+      fingerprint: "x=",
+      labelFingerprint: "x=",
+      metadata: { ...(wanted.metadata as Json), fingerprint: "x=" },
+      tags: { ...(wanted.tags as Json), fingerprint: "x=" },
+      networkInterfaces: (wanted.networkInterfaces as Json[]).map((face) => ({
+        networkIP: "10.0.1.77",
+        name: "nic0",
+        stackType: "IPV4_ONLY",
+        ...face,
+        network: `${links}projects/sample-project/global/networks/sample`,
+        subnetwork: asLink(String(face.subnetwork)),
+        accessConfigs: (face.accessConfigs as Json[] | undefined)?.map((access) => ({
+          natIP: "203.0.113.9",
+          networkTier: "PREMIUM",
+          ...access,
+        })),
+      })),
+      disks: [
+        {
+          boot: true,
+          autoDelete: disk?.autoDelete,
+          deviceName: "persistent-disk-0",
+          index: 0,
+          mode: "READ_WRITE",
+          type: "PERSISTENT",
+          source: `${links}${diskPath}`,
+        },
+      ],
+    };
+  }
+
+  #newGroup(wanted: Json, parent: string): Json {
+    this.members.set(`${parent}/instanceGroups/${String(wanted.name)}`, []);
+    return { namedPorts: [], ...wanted, zone: `${links}${parent}`, fingerprint: "x=" };
+  }
+
+  /** What is done to something that exists. */
+  #change(call: Call, path: string, verb: string): Answer | undefined {
+    const found = this.compute.get(path);
+    const wanted = jsonOf(call);
+    const members = this.members.get(path);
+    if (members !== undefined) {
+      const named = ((wanted.instances ?? []) as { instance: string }[]).map(({ instance }) => asLink(instance));
+      if (verb === "listInstances") return ok({ items: members.map((instance) => ({ instance, status: "RUNNING" })) });
+      if (verb === "addInstances") this.members.set(path, [...members, ...named]);
+      else if (verb === "removeInstances")
+        this.members.set(
+          path,
+          members.filter((member) => !named.includes(member)),
+        );
+      else return undefined;
+      return done;
+    }
+    const attribute = { setMetadata: "metadata", setLabels: "labels", setTags: "tags" }[verb];
+    if (found === undefined || attribute === undefined) return undefined;
+    this.compute.set(path, { ...found, [attribute]: verb === "setLabels" ? wanted.labels : wanted });
+    return done;
+  }
+
+  #remove(path: string): Answer {
+    this.compute.delete(path);
+    this.members.delete(path);
+    // An instance takes its disk along, and leaves its groups.
+    this.compute.delete(path.replace("/instances/", "/disks/"));
+    for (const [group, instances] of this.members)
+      this.members.set(
+        group,
+        instances.filter((instance) => !instance.endsWith(`/${path}`)),
+      );
+    return done;
+  }
+
+  #storage(call: Call, [bucket = "", kind, ...rest]: readonly string[]): Answer | undefined {
+    const { method } = call;
+    const found = this.buckets.get(bucket);
+    if (bucket === "") return method === "POST" ? this.#newBucket(call) : undefined;
+    if (found === undefined) return problem(404, `The bucket ${bucket} does not exist`);
+    const inside = [...this.objects].filter(([name]) => name.startsWith(`${bucket}/`));
+    switch (kind) {
+      case undefined:
+        if (method === "GET") return ok(found);
+        if (method === "PATCH") {
+          this.buckets.set(bucket, { ...found, ...jsonOf(call) });
+          return ok(this.buckets.get(bucket));
+        }
+        if (method !== "DELETE") return undefined;
+        if (inside.length > 0) return problem(409, "The bucket is not empty");
+        this.buckets.delete(bucket);
+        this.policies.delete(bucket);
+        return { status: 204 };
+      case "iam":
+        if (method === "PUT") this.policies.set(bucket, { ...jsonOf(call), etag: "x=" });
+        return ok(this.policies.get(bucket));
+      // The provider looks for more that would keep a bucket from going.
+      case "anywhereCaches":
+      case "managedFolders":
+        return ok({ items: [] });
+      case "o":
+        return rest.length === 0
+          ? ok({ items: inside.map(([, object]) => object.description) })
+          : this.#object(method, `${bucket}/${rest.join("/")}`);
+      default:
+        return undefined;
+    }
+  }
+
+  #newBucket(call: Call): Answer {
+    const wanted = jsonOf(call);
+    const name = String(wanted.name);
+    if (this.buckets.has(name)) return problem(409, `The bucket ${name} already exists`);
+    const bucket = {
+      softDeletePolicy: { retentionDurationSeconds: "604800" },
+      storageClass: "STANDARD",
+      ...wanted,
+      id: name,
+      location: String(wanted.location).toUpperCase(),
+      projectNumber,
+      selfLink: `https://www.googleapis.com/storage/v1/b/${name}`,
+      timeCreated: created,
+      updated: created,
+    };
+    this.buckets.set(name, bucket);
+    this.policies.set(name, { kind: "storage#policy", bindings: [], etag: "x=", version: 1 });
+    return ok(bucket);
+  }
+
+  #object(method: string, path: string): Answer | undefined {
+    const found = this.objects.get(path);
+    if (found === undefined) return problem(404, `The object ${path} does not exist`);
+    if (method === "GET") return ok(found.description);
+    if (method !== "DELETE") return undefined;
+    this.objects.delete(path);
+    return { status: 204 };
+  }
+
+  /** Two parts in one request: the description and the bytes. */
+  #upload({ method, path, query, headers, body }: Call): Answer | undefined {
+    const bucket = path.split("/")[5] ?? "";
+    const boundary = /boundary="?([^";]+)/.exec(headers["content-type"] ?? "")?.[1];
+    if (method !== "POST" || query.get("uploadType") !== "multipart" || boundary === undefined) return undefined;
+    if (!this.buckets.has(bucket)) return problem(404, `The bucket ${bucket} does not exist`);
+    const [, first = "", second = ""] = body.toString("latin1").split(`--${boundary}`);
+    const contentOf = (part: string) => Buffer.from(part.slice(part.indexOf("\r\n\r\n") + 4, -2), "latin1");
+    const wanted = JSON.parse(contentOf(first).toString()) as Json;
+    const name = query.get("name") ?? String(wanted.name);
+    const bytes = contentOf(second);
+    const description = {
+      ...wanted,
+      name,
+      bucket,
+      id: `${bucket}/${name}/1`,
+      generation: "1",
+      metageneration: "1",
+      storageClass: "STANDARD",
+      size: String(bytes.length),
+      md5Hash: createHash("md5").update(bytes).digest("base64"),
+      crc32c: "AAAAAA==",
+      selfLink: `https://www.googleapis.com/storage/v1/b/${bucket}/o/${name}`,
+      mediaLink: `https://storage.googleapis.com/${bucket}/${name}`,
+    };
+    this.objects.set(`${bucket}/${name}`, { description, bytes });
+    return ok(description);
+  }
+
+  /** As Ignition does: the bytes, if the caller's account may read them. */
+  #fetch({ method, path, headers }: Call): Answer | undefined {
+    if (method !== "GET") return undefined;
+    const [, bucket = ""] = path.split("/");
+    const found = this.objects.get(path.slice(1));
+    const token = headers.authorization?.replace("Bearer ", "");
+    if (token === undefined) return problem(401, "Anonymous caller does not have storage.objects.get access");
+    const readers = this.policies.get(bucket)?.bindings?.filter(({ role }) => role === "roles/storage.objectViewer");
+    const allowed = readers?.some(({ members }) =>
+      members.some((member) => member.startsWith("serviceAccount:") && token === tokenOf(member.split(":")[1] ?? "")),
+    );
+    if (allowed !== true) return problem(403, "The caller does not have storage.objects.get access");
+    return found === undefined ? problem(404, "No such object") : { status: 200, body: found.bytes };
+  }
+
+  #account(call: Call): Answer | undefined {
+    const [, project, email] = /^\/v1\/projects\/([^/]+)\/serviceAccounts(?:\/([^/]+))?$/.exec(call.path) ?? [];
+    if (project === undefined) return undefined;
+    if (email === undefined) {
+      if (call.method !== "POST") return undefined;
+      const wanted = jsonOf(call);
+      const made = `${String(wanted.accountId)}@${project}.iam.gserviceaccount.com`;
+      const account = {
+        displayName: "",
+        ...(wanted.serviceAccount as Json),
+        name: `projects/${project}/serviceAccounts/${made}`,
+        email: made,
+        projectId: project,
+        uniqueId: "1".repeat(21),
+      };
+      this.accounts.set(made, account);
+      return ok(account);
+    }
+    const found = this.accounts.get(email);
+    if (found === undefined) return problem(404, `Service account ${email} does not exist`);
+    if (call.method === "GET") return ok(found);
+    if (call.method !== "DELETE") return undefined;
+    this.accounts.delete(email);
+    return ok();
+  }
+}

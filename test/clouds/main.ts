@@ -1,0 +1,130 @@
+/** `npm run test:clouds`: the stacks, applied by the real providers to clouds that run on this machine. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Command, InvalidArgumentError } from "commander";
+import { type Platform, platforms } from "../../constructs/config/platform.ts";
+import { ensureMoto } from "./aws/moto.ts";
+import { ensureAzurite } from "./azure/azurite.ts";
+import { certificateFor } from "./certificate.ts";
+import { hostsOf } from "./hosts.ts";
+import { placeVariable } from "./place.ts";
+import { ProviderMirror } from "./providers.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const begin = Date.now();
+const say = (text: string) => {
+  console.log(`${((Date.now() - begin) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+};
+
+/** Runs one cloud's tests in namespaces of its own. Whether they passed. */
+async function run(cloud: Platform, mirror: string): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), `konnectivity-bootstrap-${cloud}-`));
+  const hosts = hostsOf(cloud);
+  const certificate = certificateFor([...new Set(hosts.map(({ name }) => name))], folder);
+  writeFileSync(join(folder, "hosts"), hosts.map(({ address, name }) => `${address} ${name}\n`).join(""));
+  const settings = `provider_installation {\n  filesystem_mirror {\n    path    = ${JSON.stringify(mirror)}\n    include = ["hashicorp/*"]\n  }\n}\n`;
+  writeFileSync(join(folder, "terraformrc"), settings);
+  const child = spawn(
+    "unshare",
+    [
+      ...["--net", "--mount", "--pid", "--fork", "--kill-child", "bash", join(root, "test/clouds/enter.sh"), folder],
+      ...[
+        "node_modules/.bin/vitest",
+        "run",
+        "--config",
+        "test/clouds/vitest.config.ts",
+        `test/clouds/${cloud}.test.ts`,
+      ],
+    ],
+    {
+      cwd: root,
+      env: {
+        ...ownEnvironment(),
+        [placeVariable]: folder,
+        TF_CLI_CONFIG_FILE: join(folder, "terraformrc"),
+        SSL_CERT_FILE: certificate.file,
+        NODE_EXTRA_CA_CERTS: certificate.file,
+        NO_COLOR: "1",
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  running.add(child);
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on("line", (line) => {
+      if (line.trim() !== "") console.log(`${cloud.padEnd(6)} │ ${line}`);
+    });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  running.delete(child);
+  rmSync(folder, { recursive: true, force: true });
+  return code === 0;
+}
+
+/** Without the user's own settings for any cloud or proxy, which would count. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  const foreign = /^(AWS|ARM|AZURE|GOOGLE|GCE|CLOUDSDK|TF)_|_PROXY$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+}
+
+const running = new Set<ReturnType<typeof spawn>>();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    // Everything in a namespace goes with its first process.
+    for (const child of running) child.kill("SIGKILL");
+    process.exit(130);
+  });
+
+async function main(clouds: readonly Platform[], { within }: { within?: number }): Promise<void> {
+  let minutes = within ?? Infinity;
+  const mirrors: [Platform, string][] = [];
+  const left: string[] = [];
+  // The one that is ready soonest comes first.
+  const wanted = clouds.map((cloud) => ({ cloud, mirror: new ProviderMirror(cloud) }));
+  const times = wanted.map(({ cloud, mirror }) => ({ cloud, mirror, needed: mirror.minutes() }));
+  for (const { cloud, mirror, needed } of times.sort((one, other) => one.needed - other.needed)) {
+    if (needed > minutes) {
+      left.push(
+        `${cloud} (building the provider ${mirror.title} takes about ${needed} minutes): npm run test:clouds ${cloud}`,
+      );
+      continue;
+    }
+    minutes -= needed;
+    mirrors.push([cloud, mirror.ensure()]);
+    if (cloud === "azure") ensureAzurite();
+    if (cloud === "aws") ensureMoto();
+  }
+  const results = await Promise.all(
+    mirrors.map(async ([cloud, mirror]) => {
+      say(`${cloud} begins`);
+      const passed = await run(cloud, mirror);
+      say(`${cloud} ${passed ? "passed" : "FAILED"}`);
+      return { cloud, passed };
+    }),
+  );
+  for (const sentence of left) say(`NOT RUN: ${sentence}`);
+  process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;
+}
+
+function asCloud(text: string, previous: readonly Platform[] = []): Platform[] {
+  const cloud = platforms.find((platform) => platform === text);
+  if (cloud === undefined) throw new InvalidArgumentError(`It is one of ${platforms.join(", ")}.`);
+  return [...previous, cloud];
+}
+
+function asMinutes(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It is a number of minutes.");
+  return Number(text);
+}
+
+await new Command("npm run test:clouds --")
+  .description("Applies the stacks with the real providers to clouds that run on this machine: docs/clouds-test.md.")
+  .argument("[clouds...]", `any of ${platforms.join(", ")}; all of them if none is named`, asCloud)
+  .option("--within <minutes>", "leave out clouds whose providers take longer to build, and say so", asMinutes)
+  .action((clouds: readonly Platform[] | undefined, options: { within?: number }) =>
+    main(clouds === undefined || clouds.length === 0 ? platforms : clouds, options),
+  )
+  .parseAsync();
