@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Inputs, readInputs } from "../constructs/config/inputs.ts";
 import { InputError, problem } from "../constructs/problems.ts";
+import { configPrefix } from "../constructs/teardown/command-line.ts";
 import { localFile } from "../constructs/state-backend.ts";
 import { labFolder } from "../lab/folder.ts";
 import { describedStacks } from "./described-stacks.ts";
@@ -31,6 +32,8 @@ const patience = 60_000;
 /** Everything that deploying and booting made, with what became of it. */
 export async function reportOf(props: ReportProps): Promise<Row[]> {
   const inputs = readInputs(props.configFile, new Date());
+  if (!(props.platform in inputs) || inputs[props.platform as "aws"] === undefined)
+    throw new InputError(problem("platform-not-configured", { platform: props.platform }));
   const inCluster = props.kubeconfig === undefined ? [] : await clusterRows(props.kubeconfig);
   const lab = props.platform === "local" ? await labRows(inputs.local?.name ?? "local") : [];
   return [...inCluster, ...lab, ...(await stackRows(inputs, props))];
@@ -66,7 +69,8 @@ async function clusterRows(kubeconfig: string): Promise<Row[]> {
 
 async function labRows(name: string): Promise<Row[]> {
   const { Machine } = await import("../lab/machine.ts");
-  return ["bootstrap", "node-0"].map((machine) => {
+  const folders = existsSync(labFolder(name)) ? readdirSync(labFolder(name)) : [];
+  return [...new Set(["bootstrap", "node-0", ...folders])].map((machine) => {
     const running = Machine.ifRunning({ lab: name, name: machine, folder: join(labFolder(name), machine) });
     return running === undefined
       ? { state: "gone", what: `machine ${machine} of the lab ${name}` }
@@ -84,25 +88,28 @@ async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): P
     return made.map(({ type, name }) => ({ state: "gone", what: label(type, name) }));
   }
   const inState = addressesIn(inputs, stack);
+  if (inState === undefined)
+    return [{ state: "not looked at", what: stack, note: "there is no state here: nothing was deployed from here" }];
+  const again = `${configPrefix(inputs)}npx cdktf destroy '${platform}-*'`;
   const described = new Map(made.map((one) => [one.address, one]));
   return [
     ...made.map(({ address, type, name }): Row => {
       if (!inState.includes(address)) return { state: "gone", what: label(type, name) };
-      return { state: "left", what: label(type, name), note: `npx cdktf destroy '${platform}-*'` };
+      return { state: "left", what: label(type, name), note: again };
     }),
     ...inState
       .filter((address) => !described.has(address))
-      .map((address): Row => ({ state: "left", what: address, note: `npx cdktf destroy '${platform}-*'` })),
+      .map((address): Row => ({ state: "left", what: address, note: again })),
   ];
 }
 
-/** Addresses of the cloud's resources in a stack's state. */
-function addressesIn({ stateFolder, workingDirectory }: Inputs, stack: string): string[] {
+/** Addresses of the cloud's resources in a stack's state. @returns undefined if there never was one here */
+function addressesIn({ stateFolder, workingDirectory }: Inputs, stack: string): string[] | undefined {
   const inCloud = (address: string) => !address.startsWith("terraform_data.") && !address.startsWith("data.");
   if (stateFolder !== undefined) {
     const file = localFile(stateFolder, stack);
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-    if (text.trim() === "") return [];
+    if (text.trim() === "") return undefined;
     const { resources = [] } = JSON.parse(text) as {
       resources?: { mode: string; type: string; name: string; instances: unknown[] }[];
     };

@@ -4,10 +4,14 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import type { ClusterApi } from "../cluster/api.ts";
 import type { Condition } from "../cluster/gate.ts";
 import { type Config, readConfig } from "../constructs/config/config-file.ts";
 import { configFileIfThere } from "../constructs/config/inputs.ts";
+import { metadataOf } from "../constructs/config/install-dir.ts";
 import { platforms } from "../constructs/config/platform.ts";
+import { rememberedCluster } from "../constructs/config/remembered.ts";
+import { namespace } from "../constructs/konnectivity/names.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { labFolder } from "../lab/folder.ts";
 import { configOption } from "./config.ts";
@@ -49,7 +53,10 @@ export function teardownCommand(output: Output): Command {
         await inLab(config, ["gate", `--wait=${wait}`], output);
         return;
       }
-      await passGate(() => kubeconfigFor(options, config), wait, output);
+      await passGate(
+        { kubeconfig: kubeconfigFor(options, config), cluster: clusterFor(platform, options), wait },
+        output,
+      );
     });
   command
     .command("sweep")
@@ -63,7 +70,7 @@ export function teardownCommand(output: Output): Command {
         await inLab(config, ["sweep"], output);
         return;
       }
-      await sweepCluster(kubeconfigFor(options, config), output);
+      await sweepCluster(kubeconfigFor(options, config), clusterFor(platform, options), output);
     });
   command
     .command("report")
@@ -99,13 +106,25 @@ function kubeconfigFor(options: Options, config: Config): string {
   const file = fileFor(options);
   const inConfigFolder = (path: string) => (file === undefined ? resolve(path) : resolve(dirname(file), path));
   const { kubeconfig } = config.teardown;
-  const ofEnvironment = process.env.KUBECONFIG?.split(delimiter).find((one) => one !== "");
+  const listed = process.env.KUBECONFIG?.split(delimiter).filter((one) => one !== "") ?? [];
+  const ofEnvironment = listed.find((one) => existsSync(one)) ?? listed[0];
   return (
     options.kubeconfig ??
     (kubeconfig === undefined ? undefined : inConfigFolder(kubeconfig)) ??
     ofEnvironment ??
     join(inConfigFolder(config.installDir), "auth/kubeconfig")
   );
+}
+
+/** The infra ID of the cluster that must answer. @returns undefined if nothing says it */
+function clusterFor(platform: AnyPlatform, options: Options): string | undefined {
+  if (platform === "local") return undefined;
+  const file = fileFor(options);
+  const { infrastructureName, installDir, state } = configFor(options);
+  const inConfigFolder = (path: string) => (file === undefined ? resolve(path) : resolve(dirname(file), path));
+  const remembered = () =>
+    state.local === undefined ? undefined : rememberedCluster(inConfigFolder(state.local.folder));
+  return infrastructureName ?? (metadataOf(inConfigFolder(installDir)) ?? remembered())?.infraID;
 }
 
 /** Runs a step on the lab's node, from where its API can be reached. */
@@ -124,22 +143,37 @@ async function inLab(config: Config, words: readonly string[], output: Output): 
   process.exitCode = spawnSync(command, args, { stdio: "inherit", cwd: "/" }).status ?? 1;
 }
 
+interface GateProps {
+  readonly kubeconfig: string;
+  /** Its infra ID. @default - not known */
+  readonly cluster: string | undefined;
+  /** Minutes. */
+  readonly wait: number;
+}
+
 /** Looks until every condition is met, or time is up. */
-async function passGate(kubeconfig: () => string, wait: number, output: Output): Promise<void> {
-  const { ClusterApi, readKubeconfig, whyNot } = await import("../cluster/api.ts");
+async function passGate({ kubeconfig, cluster, wait }: GateProps, output: Output): Promise<void> {
+  const { whyNot } = await import("../cluster/api.ts");
   const { conditionsOf } = await import("../cluster/gate.ts");
-  const file = kubeconfig();
   const blind = (reason: string) => new InputError(problem("gate-blind", { reason, variable: gateVariable }));
-  if (!existsSync(file)) throw blind(`there is no kubeconfig ${file}`);
-  const api = new ClusterApi(readKubeconfig(file));
+  if (!existsSync(kubeconfig)) throw blind(`there is no kubeconfig ${kubeconfig}`);
+  let api: ClusterApi;
+  try {
+    api = await apiOf(kubeconfig);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw blind(error.message.replace(/\.$/, ""));
+  }
   const end = Date.now() + 60_000 * wait;
   let before = "";
   for (;;) {
     let conditions: Condition[] | undefined;
     let reason = "";
     try {
+      await mustBe(cluster, api);
       conditions = await conditionsOf(api);
     } catch (error) {
+      if (error instanceof InputError) throw error;
       reason = `${api.server} cannot be asked: ${whyNot(error)}`;
     }
     const text = conditions === undefined ? `${reason}\n` : conditions.map(line).join("");
@@ -160,19 +194,33 @@ async function passGate(kubeconfig: () => string, wait: number, output: Output):
 
 const line = ({ name, met, seen }: Condition) => (met ? "yes" : "not yet").padEnd(9) + `${name}: ${seen}\n`;
 
-async function sweepCluster(kubeconfig: string, output: Output): Promise<void> {
+async function apiOf(kubeconfig: string): Promise<ClusterApi> {
   const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
+  return new ClusterApi(readKubeconfig(kubeconfig));
+}
+
+/** Whoever works with many clusters has another one's kubeconfig in the environment sooner or later. */
+async function mustBe(wanted: string | undefined, api: ClusterApi): Promise<void> {
+  const { infraIdOf } = await import("../cluster/gate.ts");
+  const found = wanted === undefined ? undefined : await infraIdOf(api);
+  if (wanted !== undefined && found !== undefined && found !== wanted)
+    throw new InputError(problem("cluster-another", { server: api.server, found, wanted }));
+}
+
+async function sweepCluster(kubeconfig: string, cluster: string | undefined, output: Output): Promise<void> {
+  const { whyNot } = await import("../cluster/api.ts");
   const { sweep } = await import("../cluster/sweep.ts");
   const warn = (message: string) => {
     output.warnings([{ code: "sweep", message }]);
   };
-  let api: InstanceType<typeof ClusterApi>;
+  let api: ClusterApi;
   try {
-    api = new ClusterApi(readKubeconfig(kubeconfig));
+    api = await apiOf(kubeconfig);
+    await mustBe(cluster, api);
   } catch (error) {
     // The gate decides whether to go on; what the cluster keeps costs nothing but order.
-    if (!(error instanceof InputError)) throw error;
-    warn(`${error.message} The agents' namespace may be left in the cluster.`);
+    const reason = error instanceof InputError ? error.message : `The cluster cannot be asked: ${whyNot(error)}.`;
+    warn(`${reason} The agents may be left in the cluster: oc delete namespace ${namespace} --wait=false`);
     return;
   }
   const { deleted, left } = await sweep(api);

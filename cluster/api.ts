@@ -10,6 +10,7 @@ import {
   RbacAuthorizationV1Api,
   setHeaderMiddleware,
 } from "@kubernetes/client-node";
+import { dirname, resolve } from "node:path";
 import { readUserFile } from "../constructs/config/user-file.ts";
 import { version } from "../constructs/package.ts";
 import { InputError, problem } from "../constructs/problems.ts";
@@ -26,6 +27,7 @@ export function readKubeconfig(file: string): KubeConfig {
   } catch {
     throw new InputError(problem("kubeconfig-invalid", { file, detail: "it is not the YAML of one" }));
   }
+  config.makePathsAbsolute(dirname(resolve(file)));
   if (config.getCurrentCluster()?.server === undefined)
     throw new InputError(problem("kubeconfig-invalid", { file, detail: "its current context names no cluster" }));
   return config;

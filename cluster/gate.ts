@@ -13,8 +13,14 @@ interface Conditions {
 interface NodeStatuses {
   readonly status?: { readonly nodeStatuses?: readonly { readonly currentRevision?: number }[] };
 }
-interface Topology {
-  readonly status?: { readonly controlPlaneTopology?: string };
+interface Infrastructure {
+  readonly status?: { readonly controlPlaneTopology?: string; readonly infrastructureName?: string };
+}
+
+/** The infra ID of the cluster behind an API. @returns undefined if it does not say it yet */
+export async function infraIdOf(api: ClusterApi): Promise<string | undefined> {
+  const found = await api.openshift<Infrastructure>("config.openshift.io", "infrastructures");
+  return found?.status?.infrastructureName;
 }
 
 /** What the cluster itself says about whether it still needs its bootstrap machine. */
@@ -24,7 +30,7 @@ export async function conditionsOf(api: ClusterApi): Promise<Condition[]> {
     ifThere(api.core.readNamespacedConfigMap({ namespace: "kube-system", name: "bootstrap" }, limited())),
     api.openshift<Conditions>(operator, "etcds"),
     api.openshift<NodeStatuses>(operator, "kubeapiservers"),
-    api.openshift<Topology>("config.openshift.io", "infrastructures"),
+    api.openshift<Infrastructure>("config.openshift.io", "infrastructures"),
   ]);
   return [
     bootstrapComplete(bootstrap?.data?.status),

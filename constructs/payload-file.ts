@@ -5,14 +5,12 @@ import { App, DataResource, Manifest, TerraformLocal, type TerraformResource, Te
 import { Construct } from "constructs";
 import type { PayloadInput } from "./config/inputs.ts";
 import { writeUserFiles } from "./config/user-file.ts";
+import { recordName } from "./payload-record.ts";
 import { addressOf } from "./terraform-address.ts";
 import { type PointerProps, pointerTo } from "./payload/pointer.ts";
 import { writeDocument } from "./payload/write.ts";
 
 export const payloadFileName = "payload.ign";
-
-/** Of the tag, or the like, in which a machine carries what it was made of. */
-export const recordName = "konnectivity-bootstrap-made-of";
 
 export interface PayloadFileProps {
   readonly payload: PayloadInput;

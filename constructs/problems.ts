@@ -99,6 +99,10 @@ const sentences = {
     `The cluster still needs its bootstrap machine, so nothing was touched: ${p.waitsFor}; run the same command again when that is over, or set ${p.variable} to the reason why the machine may go anyway.`,
   "gate-blind": (p: { reason: string; variable: string }) =>
     `Whether the cluster still needs its bootstrap machine cannot be known, so nothing was touched: ${p.reason}; give its kubeconfig (teardown.kubeconfig, or KUBECONFIG), or set ${p.variable} to the reason why the machine may go anyway.`,
+  "cluster-another": (p: { server: string; found: string; wanted: string }) =>
+    `${p.server} is the API of the cluster ${p.found}, not of ${p.wanted}, so nothing was touched: give the right kubeconfig (teardown.kubeconfig, or KUBECONFIG).`,
+  "platform-not-configured": (p: { platform: string }) =>
+    `${p.platform} is not in the config, so it is not known what to look for: put it back, or name the right config file with --config.`,
   "gate-reason-missing": (p: { variable: string }) =>
     `${p.variable} is set but says nothing, so nothing was touched: write into it why the machine may go although the gate is closed.`,
   "state-unreadable": (p: { stack: string; reason: string }) =>

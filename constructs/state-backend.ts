@@ -55,7 +55,8 @@ export function protectLocalState(folder: string, stacks: readonly string[]): vo
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     // Beside the config file, whose folder is often a repository: a state is not for everybody who can read that.
-    if (!existsSync(join(folder, ".gitignore"))) writeFileSync(join(folder, ".gitignore"), "*\n");
+    const ignored = ".gitignore\n*.tfstate\n*.tfstate.*\ncluster.json\n";
+    if (!existsSync(join(folder, ".gitignore"))) writeFileSync(join(folder, ".gitignore"), ignored);
     for (const stack of stacks) {
       for (const file of [localFile(folder, stack), backupOf(localFile(folder, stack))]) {
         closeSync(openSync(file, "a", 0o600));

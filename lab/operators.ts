@@ -2,6 +2,8 @@
  * Stands in for what OpenShift's operators say about themselves while a cluster is born: the CRDs of etcds, kubeapiservers
  * and infrastructures, and the one object of each. Left out: the operators, and every field that nobody here reads.
  */
+import { sampleMetadata } from "./sample/sample.ts";
+
 /** How far the permanent control plane is. */
 export interface Progress {
   /** What the bootstrap machine says of itself, in the ConfigMap kube-system/bootstrap. @default - nothing */
@@ -39,10 +41,16 @@ export function operatorObjects({
     definition("operator.openshift.io", "KubeAPIServer", {
       nodeStatuses: list({ nodeName: "string", currentRevision: "integer" }),
     }),
-    definition("config.openshift.io", "Infrastructure", { controlPlaneTopology: { type: "string" } }),
+    definition("config.openshift.io", "Infrastructure", {
+      controlPlaneTopology: { type: "string" },
+      infrastructureName: { type: "string" },
+    }),
     object("operator.openshift.io", "Etcd", { conditions }),
     object("operator.openshift.io", "KubeAPIServer", { nodeStatuses }),
-    object("config.openshift.io", "Infrastructure", { controlPlaneTopology: topology }),
+    object("config.openshift.io", "Infrastructure", {
+      controlPlaneTopology: topology,
+      infrastructureName: sampleMetadata.infraID,
+    }),
     ...(bootstrap === undefined ? [] : [bootstrapSays(bootstrap)]),
   ];
 }

@@ -43,8 +43,10 @@ export class AzureBootstrap extends BootstrapStack {
     const subscriptionId = azure.subscriptionId ?? new DataAzurermClientConfig(this, "client").subscriptionId;
 
     const backup =
-      pointer.by === "sas" && inputs.stateFolder !== undefined
-        ? new StateBackup(this, "state-backup", { file: localStateBackup(this, inputs.stateFolder) })
+      pointer.by === "sas"
+        ? new StateBackup(this, "state-backup", {
+            file: inputs.stateFolder === undefined ? undefined : localStateBackup(this, inputs.stateFolder),
+          })
         : undefined;
     const store = new PayloadStore(this, "payload-store", {
       ...place,
@@ -114,6 +116,8 @@ export class AzureBootstrap extends BootstrapStack {
       size: azure.bootstrapVMSize,
       image: imageOf(azure, subscriptionId),
       networkInterfaceId: networkInterface.interfaceId,
+      // A machine that is replaced gets a new interface.
+      preconditions: inputs.replaceMachine ? [] : [networkInterface.samePublicIp],
       osDisk: { sizeGB: azure.osDiskSizeGB, diskEncryptionSetId: azure.diskEncryptionSetId },
       encryptionAtHost: azure.encryptionAtHost,
       sshKey: azure.sshKeyData,

@@ -4,7 +4,7 @@ import type { Inputs } from "../constructs/config/inputs.ts";
 import type { Platform } from "../constructs/config/platform.ts";
 import { PayloadFile } from "../constructs/payload-file.ts";
 import { addStateBackend } from "../constructs/state-backend.ts";
-import { configOf, stepOf } from "../constructs/teardown/command-line.ts";
+import { configOf, configPrefix, shellWord, stepOf } from "../constructs/teardown/command-line.ts";
 import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
 import { addressOf } from "../constructs/terraform-address.ts";
 
@@ -30,9 +30,6 @@ export interface MachineOutputs {
 
 /** S3's lock file came with it. */
 export const requiredTerraform = ">= 1.10.0";
-
-/** One word of a command line that is copied. */
-const shellWord = (text: string) => (/^[\w./~+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** What the bootstrap stacks of all platforms share: state, provider versions, the payload, outputs. */
 export abstract class BootstrapStack extends TerraformStack {
@@ -113,7 +110,7 @@ export abstract class BootstrapStack extends TerraformStack {
         description: "Waits until the cluster needs the machine no longer",
       },
       teardown: {
-        value: `npx cdktf destroy '${platform}-*'`,
+        value: `${configPrefix(inputs)}npx cdktf destroy '${platform}-*'`,
         description: "After that: removes the machine, the rule and the payload",
       },
     };

@@ -83,6 +83,7 @@ export class GoogleBootstrap extends BootstrapStack {
     const { project, networkProject, region, zone, clusterNetwork, backendService } = google;
     const { attachCommand, detachCommand } = new ApiMembership(this, "api-membership", {
       machine,
+      payload: this.payload,
       zone,
       group: google.instanceGroup ?? {
         name: `${infraId}-bootstrap-ig`,

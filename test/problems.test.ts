@@ -84,6 +84,21 @@ function kubeconfigFor(server: string): string {
   return userFile("some-kubeconfig", JSON.stringify({ clusters, contexts, "current-context": "x", users }));
 }
 
+/** An API that has nothing but these objects, by kind; a real one is in test/lab. */
+async function withApi(objects: Record<string, object>, act: (kubeconfig: string) => Promise<unknown>): Promise<void> {
+  const server = createServer((request, answer) => {
+    const found = Object.entries(objects).find(([kind]) => request.url?.includes(kind) === true)?.[1];
+    answer.writeHead(found === undefined ? 404 : 200, { "Content-Type": "application/json" });
+    answer.end(JSON.stringify(found ?? {}));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    await act(kubeconfigFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  } finally {
+    server.close();
+  }
+}
+
 /** With another user id than this process has. */
 async function asUser(id: number, act: () => Promise<unknown>): Promise<void> {
   const spy = vi.spyOn(process, "getuid").mockReturnValue(id);
@@ -279,21 +294,15 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
     () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
   ],
-  "gate-closed": [
-    async () => {
-      // It knows nothing of OpenShift; a real one is in test/lab.
-      const server = createServer((_, answer) =>
-        answer.writeHead(404, { "Content-Type": "application/json" }).end("{}"),
-      ).listen(0, "127.0.0.1");
-      await once(server, "listening");
-      try {
-        const kubeconfig = kubeconfigFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-        await teardown("gate", "aws", "--kubeconfig", kubeconfig);
-      } finally {
-        server.close();
-      }
-    },
+  "gate-closed": [() => withApi({}, (kubeconfig) => teardown("gate", "aws", "--kubeconfig", kubeconfig))],
+  "cluster-another": [
+    () =>
+      withApi({ infrastructures: { status: { infrastructureName: "other-12345" } } }, (kubeconfig) => {
+        const config = userFile("mine.yaml", "infrastructureName: mine-12345\n");
+        return teardown("gate", "aws", "--kubeconfig", kubeconfig, "--config", config);
+      }),
   ],
+  "platform-not-configured": [() => teardown("report", "aws", "--config", userFile("local.yaml", "local: {}\n"))],
   "gate-blind": [
     () => teardown("gate", "aws", "--kubeconfig", join(folder, "nothing")),
     () => teardown("gate", "aws", "--kubeconfig", kubeconfigFor("https://127.0.0.1:1")),
@@ -310,7 +319,7 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   ],
   "state-unreadable": [
     async () => {
-      const s3 = { bucket: "b", region: "eu-west-1", keyPrefix: "p" };
+      const s3 = { bucket: "states", region: "eu-west-1", keyPrefix: "p" };
       const shared = { state: { s3 }, infrastructureName: metadata.infraID };
       const project = new Project(changedExample("aws", { region: "eu-central-1" }, shared), {
         files: exampleOf("aws").files,

@@ -21,6 +21,7 @@ export interface MachineProps {
   readonly size: string;
   readonly image: Image;
   readonly networkInterfaceId: string;
+  readonly preconditions: readonly { readonly condition: string; readonly errorMessage: string }[];
   readonly osDisk: { readonly sizeGB: number; readonly diskEncryptionSetId?: string };
   readonly encryptionAtHost: boolean;
   /** @default - none: it cannot be made, but destroyed */
@@ -68,20 +69,23 @@ export class Machine extends Construct {
       customData: customData(payload.pointer({ url: payloadUrl }), payloadUrl, payloadQuery),
       bootDiagnostics: {},
       tags: { ...props.tags, ...payload.record },
-      lifecycle: payload.lifecycle(
-        [
-          "source_image_id",
-          "source_image_reference",
-          "plan",
-          "custom_data",
-          // openshift-install makes a new key for each payload.
-          "admin_ssh_key",
-          "size",
-          "os_disk",
-          "encryption_at_host_enabled",
-        ],
-        "tags",
-      ),
+      lifecycle: {
+        ...payload.lifecycle(
+          [
+            "source_image_id",
+            "source_image_reference",
+            "plan",
+            "custom_data",
+            // openshift-install makes a new key for each payload.
+            "admin_ssh_key",
+            "size",
+            "os_disk",
+            "encryption_at_host_enabled",
+          ],
+          "tags",
+        ),
+        precondition: [...props.preconditions],
+      },
       dependsOn: [...props.after],
     });
     payload.watch(machine, "tags");

@@ -35,6 +35,7 @@ export class NetworkInterface extends Construct {
   readonly privateIp: string;
   /** @default - it has none */
   readonly publicIp?: string;
+  readonly #nic: string;
   readonly #ipv4: string;
   readonly #ipv6: string;
 
@@ -77,6 +78,7 @@ export class NetworkInterface extends Construct {
     });
     const addresses = `${addressOf(nic)}.private_ip_addresses`;
     this.interfaceId = nic.id;
+    this.#nic = addressOf(nic);
     // The addresses that it has, whatever the config says by now.
     this.#ipv4 = `\${${addresses}[0]}`;
     // One that was made before there were IPv6 nodes has none: then the rule opens nothing.
@@ -98,6 +100,16 @@ export class NetworkInterface extends Construct {
       kept: [0, 1, 2, 3, -1],
       keptInWords: "Azure keeps the first four and the last",
     });
+  }
+
+  /** A precondition for the machine: its interface keeps or lacks the public address that it was made with. */
+  get samePublicIp() {
+    const has = `try(coalesce(${this.#nic}.ip_configuration[0].public_ip_address_id), "") != ""`;
+    const [made, now] = this.publicIp === undefined ? ["with", "false"] : ["without", "true"];
+    return {
+      condition: `\${(${has}) == ${this.publicIp !== undefined}}`,
+      errorMessage: `azure.publicIp is ${now} now, but the machine was made ${made} a public address and keeps its interface: set it back, or set \`replaceMachine: true\`.`,
+    };
   }
 
   /** Its private address of the same family as a network. */

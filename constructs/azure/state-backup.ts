@@ -2,8 +2,8 @@ import { DataResource, type ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
 
 export interface StateBackupProps {
-  /** The backup, from the stack's folder. */
-  readonly file: string;
+  /** The backup, from the stack's folder. @default - the state is not local */
+  readonly file?: string;
 }
 
 /**
@@ -21,10 +21,9 @@ export class StateBackup extends Construct {
           type: "local-exec",
           when: "destroy",
           interpreter: ["node", "-e"],
-          command:
-            "for (const file of [process.env.STATE_BACKUP, 'plan']) require('node:fs').rmSync(file, { force: true })",
+          command: "for (const file of process.env.FILES.split(':')) require('node:fs').rmSync(file, { force: true })",
           // Of today's description, not of the state: the folders may be others by now.
-          environment: { STATE_BACKUP: props.file },
+          environment: { FILES: [...(props.file === undefined ? [] : [props.file]), "plan"].join(":") },
         },
       ],
     });

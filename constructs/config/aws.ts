@@ -195,15 +195,20 @@ function checkTags(context: PlatformContext): void {
   if (Object.keys(tags).length > 47)
     invalid(context, "tags", `a list of ${Object.keys(tags).length}`, "at most 47 (AWS)");
   for (const [key, value] of Object.entries(tags)) {
-    if (!/^[\p{L}\p{N}\s+\-=._:/@]{1,128}$/u.test(key) || /^aws:/i.test(key))
+    if (!/^[\p{L}\p{N} +\-=._:/@]{1,128}$/u.test(key) || /^aws:/i.test(key))
       invalid(
         context,
         `tags.${key}`,
         "a name that AWS does not take",
-        "letters, digits, spaces and + - = . _ : / @, not aws: in front",
+        "at most 128 letters, digits, spaces and + - = . _ : / @, not aws: in front",
       );
-    if (!/^[\p{L}\p{N}\s+\-=._:/@]{0,256}$/u.test(value))
-      invalid(context, `tags.${key}`, JSON.stringify(value), "letters, digits, spaces and + - = . _ : / @ (AWS)");
+    if (!/^[\p{L}\p{N} +\-=._:/@]{0,256}$/u.test(value))
+      invalid(
+        context,
+        `tags.${key}`,
+        JSON.stringify(value),
+        "at most 256 letters, digits, spaces and + - = . _ : / @ (AWS)",
+      );
     if (key === "Name")
       invalid(context, "tags.Name", JSON.stringify(value), "another name: resources have names of their own (AWS)");
   }

@@ -43,7 +43,9 @@ export const azureSchema = z.strictObject(
       .describe("Where the cluster is. Default: what metadata.json says."),
     resourceGroupName: resourceGroup()
       .optional()
-      .describe("The cluster's resource group: everything is made in it. Default: what metadata.json says."),
+      .describe(
+        "The cluster's resource group: everything is made in it. Default: what metadata.json says, or <infra ID>-rg.",
+      ),
     networkResourceGroupName: resourceGroup()
       .optional()
       .describe("The virtual network's resource group. Default: resourceGroupName."),
@@ -175,12 +177,16 @@ export function resolveAzure(config: AzureConfig, context: PlatformContext): Azu
     "azure.region",
     "the cluster's region",
   );
-  const resourceGroupName = required(
-    { given: config.resourceGroupName, ofMetadata: metadata?.azure?.resourceGroupName },
-    context,
-    "azure.resourceGroupName",
-    "the cluster's resource group",
-  );
+  // Without a name of its own the cluster's group has the installer's and the UPI template's.
+  const resourceGroupName =
+    config.resourceGroupName === undefined && metadata?.azure?.resourceGroupName === undefined
+      ? `${infraId}-rg`
+      : required(
+          { given: config.resourceGroupName, ofMetadata: metadata?.azure?.resourceGroupName },
+          context,
+          "azure.resourceGroupName",
+          "the cluster's resource group",
+        );
   const networkResourceGroupName = config.networkResourceGroupName ?? resourceGroupName;
   const bootstrapVMSize =
     config.bootstrapVMSize ?? (context.architecture === "aarch64" ? "Standard_D4ps_v5" : "Standard_D4as_v5");

@@ -7,6 +7,7 @@ import { awsSchema } from "./aws.ts";
 import { azureSchema } from "./azure.ts";
 import { oneOf, text, textLike, wholeNumber, yesOrNo } from "./fields.ts";
 import { googleSchema } from "./google.ts";
+import { infraIdPattern } from "./metadata.ts";
 import { describeIssues } from "./parse.ts";
 import { localSchema } from "./local.ts";
 import { platforms } from "./platform.ts";
@@ -27,7 +28,7 @@ export const configSchema = z.strictObject(
       .describe('Folder in which "openshift-install create ignition-configs" ran.'),
     infrastructureName: textLike(
       "an infra ID like prod-x7k2p (lower case letters, digits and -, at most 27)",
-      /^[a-z]([a-z0-9-]{0,25}[a-z0-9])?$/,
+      infraIdPattern,
     )
       .optional()
       .describe("The cluster's infra ID. Default: metadata.json's."),
@@ -132,9 +133,12 @@ function templatesIn(value: unknown, path = "", above: readonly unknown[] = []):
   if (typeof value === "string" && /[$%]\{/.test(value))
     return [problem("option-invalid", { path, found: JSON.stringify(value), expected: "a text without ${ and %{" })];
   if (typeof value !== "object" || value === null || above.includes(value)) return [];
-  return Object.entries(value).flatMap(([key, part]) =>
-    templatesIn(part, path === "" ? key : `${path}.${key}`, [...above, value]),
-  );
+  return Object.entries(value).flatMap(([key, part]) => {
+    const at = path === "" ? key : `${path}.${key}`;
+    return /[$%]\{/.test(key)
+      ? [problem("option-invalid", { path: at, found: "a name with ${ or %{", expected: "one without" })]
+      : templatesIn(part, at, [...above, value]);
+  });
 }
 
 /** So that the rest of a platform can be checked: what is said about these is left out. */
@@ -172,7 +176,7 @@ const partialSchema = configSchema.extend({
 
 function readYaml(file: string, advice: string): unknown {
   const document = parseDocument(readUserFile(file, advice), { prettyErrors: true });
-  const mistakes = document.errors.map((error) => {
+  const mistakes = [...document.errors, ...document.warnings].map((error) => {
     const [at] = error.linePos ?? [];
     const place = at === undefined ? "" : ` at line ${at.line}, column ${at.col}`;
     return problem("config-not-yaml", {

@@ -170,6 +170,13 @@ export function resolveGoogle(config: GoogleConfig, context: PlatformContext): G
   checkBucketName(config.bucketName, context);
   checkTags(resolved, context);
   checkLabels(context);
+  if (/^\d/.test(context.infraId))
+    invalid(
+      context,
+      "infrastructureName",
+      context.infraId,
+      "one that begins with a letter: Google takes no other name",
+    );
   const { fixedAddress } = context;
   if (fixedAddress !== undefined && isIpv6(fixedAddress))
     refuse(

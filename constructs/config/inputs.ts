@@ -14,6 +14,7 @@ import { bootstrapIgnOf, metadataOf, readBootstrapIgn } from "./install-dir.ts";
 import type { Metadata } from "./metadata.ts";
 import { type Platform, type PlatformContext, platforms } from "./platform.ts";
 import { deployedIn, rememberedCluster } from "./remembered.ts";
+import { recordName } from "../payload-record.ts";
 import { readStream } from "./stream.ts";
 import { isThere } from "./user-file.ts";
 
@@ -105,7 +106,8 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   const metadata = attempt(
     () => metadataOf(installDir) ?? (stateFolder === undefined ? undefined : rememberedCluster(stateFolder)),
   );
-  const metadataDamaged = problems.length > 0;
+  // A wrong installDir is told elsewhere, and then nothing is known either.
+  const metadataDamaged = problems.length > 0 || wrong.includes("installDir");
   const { stream: streamFile } = config;
   const payloadThere = attempt(() => isThere(bootstrapIgnOf(installDir)));
   const destroyOnly = payloadThere === false;
@@ -143,6 +145,14 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
         folder: relative(workingDirectory, stateFolder),
         remembered: remembered.infraID,
         infraId,
+      }),
+    );
+  for (const tag of Object.keys(config.tags).filter((name) => name.toLowerCase() === recordName))
+    problems.push(
+      problem("option-invalid", {
+        path: `tags.${tag}`,
+        found: "a name of ours",
+        expected: "another: the machine has it",
       }),
     );
   problems.push(...addressProblems(config, fixedAddress, payload?.firewall));

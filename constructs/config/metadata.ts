@@ -2,25 +2,35 @@ import { z } from "zod";
 import { InputError, problem } from "../problems.ts";
 import { readUserFile } from "./user-file.ts";
 
+/** An infra ID. One that begins with a digit is none for every cloud. */
+export const infraIdPattern = /^[a-z0-9]([a-z0-9-]{0,25}[a-z0-9])?$/;
+
+/** The installer writes what it does not know as an empty text. */
+const known = () =>
+  z
+    .string()
+    .optional()
+    .transform((value) => (value === "" ? undefined : value));
+
 /** What is read of the metadata.json that openshift-install writes; the rest of it is the installer's. */
 const metadataSchema = z.object({
   clusterName: z.string().min(1),
   /** The cluster's name in the cloud: part of every resource's name. */
-  infraID: z.string().regex(/^[a-z]([a-z0-9-]{0,25}[a-z0-9])?$/),
-  clusterID: z.string().optional(),
-  aws: z.object({ region: z.string().optional() }).optional(),
+  infraID: z.string().regex(infraIdPattern),
+  clusterID: known(),
+  aws: z.object({ region: known() }).optional(),
   azure: z
     .object({
-      region: z.string().optional(),
-      resourceGroupName: z.string().optional(),
-      cloudName: z.string().optional(),
+      region: known(),
+      resourceGroupName: known(),
+      cloudName: known(),
     })
     .optional(),
   gcp: z
     .object({
-      region: z.string().optional(),
-      projectID: z.string().optional(),
-      networkProjectID: z.string().optional(),
+      region: known(),
+      projectID: known(),
+      networkProjectID: known(),
     })
     .optional(),
 });

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { text, textLike } from "./fields.ts";
 
-const keyPrefix = textLike("a path like clusters/prod, unlike any other cluster's", /^[\w.-]+(\/[\w.-]+)*$/).describe(
-  "In front of each stack's name: another cluster has another.",
-);
+const keyPrefix = textLike(
+  "a path like clusters/prod, unlike any other cluster's",
+  /^(?!.*(^|\/)\.{1,2}(\/|$))[\w.-]+(\/[\w.-]+)*$/,
+).describe("In front of each stack's name: another cluster has another.");
+
+const bucket = () => textLike("a bucket's name", /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/);
 
 const kinds = "an object with exactly one of local, s3, gcs, azurerm";
 
@@ -20,8 +23,8 @@ export const stateSchema = z
       s3: z
         .strictObject(
           {
-            bucket: text("a bucket's name").describe("A bucket that is there already."),
-            region: text("a region").describe("The bucket's."),
+            bucket: bucket().describe("A bucket that is there already."),
+            region: textLike("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/).describe("The bucket's."),
             keyPrefix,
             kmsKeyId: text("a KMS key").optional().describe("Default: the bucket's own encryption."),
           },
@@ -32,7 +35,7 @@ export const stateSchema = z
       gcs: z
         .strictObject(
           {
-            bucket: text("a bucket's name").describe("A bucket that is there already."),
+            bucket: bucket().describe("A bucket that is there already."),
             keyPrefix,
             kmsEncryptionKey: text("a KMS key").optional().describe("Default: Google's own encryption."),
           },
@@ -44,10 +47,16 @@ export const stateSchema = z
         .strictObject(
           {
             resourceGroupName: text("a resource group").describe("The storage account's."),
-            storageAccountName: text("a storage account").describe("An account that is there already."),
-            containerName: text("a container").describe("A container that is there already."),
+            storageAccountName: textLike("a storage account's name", /^[a-z0-9]{3,24}$/).describe(
+              "An account that is there already.",
+            ),
+            containerName: textLike("a container's name", /^[a-z0-9](-?[a-z0-9]){2,62}$/).describe(
+              "A container that is there already.",
+            ),
             keyPrefix,
-            subscriptionId: text("a subscription").optional().describe("Default: that of the credentials."),
+            subscriptionId: textLike("a subscription's id", /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
+              .optional()
+              .describe("Default: that of the credentials."),
           },
           { error: "an object with resourceGroupName, storageAccountName, containerName, keyPrefix" },
         )

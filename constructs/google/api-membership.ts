@@ -3,6 +3,7 @@ import { ComputeInstanceGroup } from "@cdktf/provider-google/lib/compute-instanc
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
 import { ports } from "../machine-ports.ts";
+import type { PayloadFile } from "../payload-file.ts";
 import type { Machine } from "./machine.ts";
 
 /** A group that is made for the machine alone. */
@@ -18,6 +19,7 @@ export interface OwnGroup {
 
 export interface ApiMembershipProps {
   readonly machine: Machine;
+  readonly payload: PayloadFile;
   readonly zone: string;
   /** The name of a group that is behind the load balancer already, or a new group. */
   readonly group: string | OwnGroup;
@@ -32,7 +34,7 @@ export class ApiMembership extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiMembershipProps) {
     super(scope, id);
-    const { machine, zone, group } = props;
+    const { machine, payload, zone, group } = props;
     if (typeof group !== "string") {
       const command = (verb: string) =>
         `gcloud compute backend-services ${verb} ${group.backendService} --project=${group.project} --region=${group.region} --instance-group=${group.name} --instance-group-zone=${zone}`;
@@ -44,13 +46,15 @@ export class ApiMembership extends Construct {
     }
     new ComputeInstanceGroupMembership(this, "Default", {
       zone,
-      instanceGroup: typeof group === "string" ? group : this.#make(group, zone),
+      instanceGroup: typeof group === "string" ? group : this.#make(group, props),
       // A machine that is made anew joins again.
       instance: machine.selfLink,
+      // It stays where the machine stays.
+      lifecycle: payload.lifecycle(["instance_group", "zone"]),
     });
   }
 
-  #make({ name, network }: OwnGroup, zone: string): string {
+  #make({ name, network }: OwnGroup, { payload, zone }: ApiMembershipProps): string {
     return new ComputeInstanceGroup(this, "group", {
       name,
       description: "The bootstrap machine alone",
@@ -60,6 +64,7 @@ export class ApiMembership extends Construct {
         { name: "https", port: ports.api },
         { name: "ignition", port: ports.machineConfig },
       ],
+      lifecycle: payload.lifecycle(["zone"]),
     }).name;
   }
 }

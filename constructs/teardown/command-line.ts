@@ -14,6 +14,18 @@ export function stepOf(stack: TerraformStack, { workingDirectory }: Pick<Inputs,
   };
 }
 
+/** In front of a command line of the cdktf command, so that it finds the config file. */
+export function configPrefix({
+  configFile,
+  workingDirectory,
+}: Pick<Inputs, "configFile" | "workingDirectory">): string {
+  const file = configFile === undefined ? "" : relative(workingDirectory, configFile);
+  return file === "" || file === "konnectivity.yaml" ? "" : `KONNECTIVITY_CONFIG=${shellWord(file)} `;
+}
+
+/** One word of a command line that is copied. */
+export const shellWord = (text: string) => (/^[\w./~+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 /** Names the config file to a step, if there is one. */
 export function configOf({ configFile, workingDirectory }: Pick<Inputs, "configFile" | "workingDirectory">): string[] {
   return configFile === undefined ? [] : ["--config", relative(workingDirectory, configFile)];

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { description, version } from "../../constructs/package.ts";
 import { everyPlatform } from "../support/every-platform.ts";
@@ -142,13 +142,18 @@ function run({ app, cwd, outdir }: Runner, project: Project, folder: string): Ru
   return { seconds, megabytes: Number(readFileSync(peak, "utf8")) / 1024 };
 }
 
-/** Every file of the stacks. Only how the install folder is reached depends on where the app runs. */
+/** Every file of the stacks. Only how folders are reached depends on where the app runs. */
 function synthesized({ cwd, outdir }: Runner, project: Project): Map<string, string> {
   const stacks = join(outdir, "stacks");
-  const installDir = relative(cwd, join(project.folder, "ocp"));
-  return new Map(
-    filesIn(stacks).map((file) => [file, readFileSync(join(stacks, file), "utf8").replaceAll(installDir, "ocp")]),
-  );
+  const neutral = (text: string, file: string) =>
+    [
+      [relative(cwd, join(project.folder, "ocp")), "ocp"],
+      [relative(cwd, project.configFile), "konnectivity.yaml"],
+      [`"${relative(cwd, join(root, "cli/konnectivity-bootstrap.js"))}"`, '"the command line"'],
+      [`"${relative(cwd, join(cwd, "cli/konnectivity-bootstrap.js"))}"`, '"the command line"'],
+      [`"${relative(join(stacks, dirname(file)), cwd)}"`, '"the working directory"'],
+    ].reduce((all, [path = "", name = ""]) => all.replaceAll(path, name), text);
+  return new Map(filesIn(stacks).map((file) => [file, neutral(readFileSync(join(stacks, file), "utf8"), file)]));
 }
 
 function filesIn(folder: string): string[] {

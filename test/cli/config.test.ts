@@ -22,7 +22,7 @@ const missing = {
     ...["vpcId", "masterSecurityGroupId", "workerSecurityGroupId", "", "region", "privateSubnet"],
     ...["internalApiTargetGroupArn", "internalServiceTargetGroupArn"],
   ],
-  azure: ["nodeSubnets", "backendAddressPoolIds", "", "region", "resourceGroupName"],
+  azure: ["nodeSubnets", "backendAddressPoolIds", "", "region"],
   google: ["zone", "clusterNetwork", "subnet", "", "project", "region", "instanceGroup"],
 };
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gateVariable } from "../../cli/teardown.ts";
 import type { Lab } from "../../lab/lab.ts";
 import { grown, type Progress } from "../../lab/operators.ts";
+import { sampleMetadata } from "../../lab/sample/sample.ts";
 import { run, runWith } from "../support/cli.ts";
 import { labWith, removeLab } from "../support/lab.ts";
 
@@ -125,6 +126,26 @@ describe("the sweep and the report", () => {
     expect(status).toBe(0);
     for (const one of tunnel)
       expect(stderr).toMatch(new RegExp(`warning: ${one} could not be deleted \\(.*\\(403\\)\\): oc delete ${one} `));
+  });
+
+  it("another cluster than the config's is left alone, by the gate and by the sweep", () => {
+    lab.say({ ...grown, bootstrap: "complete" });
+    const asked = (step: string, infraId: string) => {
+      lab.node.must("cat >/opt/lab/some.yaml", {}, `infrastructureName: ${infraId}\n`);
+      return onNode(step, "--kubeconfig=/opt/lab/kubeconfig", "--config=/opt/lab/some.yaml", "aws");
+    };
+    expect(asked("gate", sampleMetadata.infraID)).toMatchObject({ status: 0, stderr: "" });
+    const refused = `is the API of the cluster ${sampleMetadata.infraID}, not of other-12345, so nothing was touched`;
+    expect(asked("gate", "other-12345")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(refused) as string,
+    });
+    const swept = asked("sweep", "other-12345");
+    expect(swept).toMatchObject({ status: 0, stdout: "" });
+    expect(swept.stderr).toContain(refused);
+    expect(lab.ask(lab.node, "GET", "/api/v1/namespaces/openshift-bootstrap-konnectivity").body).not.toHaveProperty(
+      "metadata.deletionTimestamp",
+    );
   });
 
   it("deletes what the tunnel put there, and does it again without a word", async () => {

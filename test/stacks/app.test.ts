@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { changedExample, exampleOf, Project, type ProjectProps } from "../support/stacks.ts";
+import { readInputs } from "../../constructs/config/inputs.ts";
+import { synthesize } from "../../stacks/app.ts";
+import { changedExample, exampleOf, metadata, mistakesOf, Project, type ProjectProps } from "../support/stacks.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { files } = exampleOf("aws");
@@ -119,7 +121,10 @@ describe("the app", () => {
   it("keeps a state out of a repository", () => {
     projectWith(clouds("aws"));
     project.synth();
-    expect(readFileSync(join(project.folder, ".state/.gitignore"), "utf8")).toBe("*\n");
+    const git = (...args: string[]) => spawnSync("git", args, { cwd: project.folder, encoding: "utf8" }).stdout;
+    git("init", "-q");
+    writeFileSync(join(project.folder, ".state/.aws-bootstrap.tfstate.lock.info"), "");
+    expect(git("status", "--porcelain", "--untracked-files=all")).not.toContain(".state");
   });
 
   it("takes a platform with nothing behind it for one that is wanted", () => {
@@ -147,5 +152,43 @@ describe("the app", () => {
     const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n";
     projectWith(changedExample("azure", { sshKeyData: key }));
     expect(() => project.inputs()).toThrow("azure.sshKeyData is a private key; expected an RSA or ED25519 public key");
+  });
+
+  it.each([
+    ["an installDir that is none says nothing of what follows from it", { installDir: 5 }, ["installDir is 5"]],
+    [
+      "a name that Terraform would take for an expression",
+      { tags: { "${foo}": "x" } },
+      ["tags.${foo} is a name with", "a name that AWS does not take"],
+    ],
+    ["a tag that is the machine's own", { tags: { "Konnectivity-Bootstrap-Made-Of": "x" } }, ["is a name of ours"]],
+    [
+      "a state that no backend would take",
+      { state: { s3: { bucket: "UPPER case!", region: "nowhere", keyPrefix: "../x" } } },
+      ["state.s3.bucket is", "state.s3.region is", "state.s3.keyPrefix is"],
+    ],
+  ])("%s", (_, rest, expected) => {
+    const mistakes = mistakesOf(changedExample("aws", {}, rest), { files });
+    expect(mistakes).toEqual(expected.map((part) => expect.stringContaining(part) as string));
+  });
+
+  it("takes a cluster whose name begins with a digit, where the cloud does", () => {
+    const named = { metadata: { ...metadata, infraID: "4prod-x7k2p" }, files };
+    expect(mistakesOf(changedExample("aws"), named)).toEqual([]);
+    expect(mistakesOf(changedExample("google"), named).join()).toContain("one that begins with a letter");
+  });
+
+  it("says a YAML tag that nobody knows", () => {
+    expect(mistakesOf("installDir: !!js/function 'x'\n").join()).toContain("is not YAML that can be read");
+  });
+
+  it("names the config file in the command line for destroying, if it is not the usual one", () => {
+    projectWith(clouds("aws"));
+    expect(project.synth()["aws-bootstrap"]?.output.teardown?.value).toBe("npx cdktf destroy 'aws-*'");
+    renameSync(project.configFile, join(project.folder, "my config.yaml"));
+    const inputs = readInputs(join(project.folder, "my config.yaml"), new Date(), project.folder);
+    synthesize(inputs, project.outdir);
+    const text = readFileSync(join(project.outdir, "stacks/aws-bootstrap/cdk.tf.json"), "utf8");
+    expect(text).toContain("KONNECTIVITY_CONFIG='my config.yaml' npx cdktf destroy 'aws-*'");
   });
 });

@@ -48,14 +48,16 @@ describe("the state of a stack", () => {
   });
 
   it("can be in Azure's storage, opened by Entra ID", () => {
-    const where = { resourceGroupName: "rg", storageAccountName: "states", containerName: "tf" };
-    expect(stateOf({ azurerm: { ...where, keyPrefix: "prod", subscriptionId: "sub" } })).toEqual({
+    const where = { resourceGroupName: "rg", storageAccountName: "states", containerName: "states" };
+    expect(
+      stateOf({ azurerm: { ...where, keyPrefix: "prod", subscriptionId: "00000000-0000-0000-0000-000000000001" } }),
+    ).toEqual({
       azurerm: {
         resource_group_name: "rg",
         storage_account_name: "states",
-        container_name: "tf",
+        container_name: "states",
         key: "prod/aws-bootstrap.tfstate",
-        subscription_id: "sub",
+        subscription_id: "00000000-0000-0000-0000-000000000001",
         use_azuread_auth: true,
       },
     });

@@ -135,15 +135,30 @@ describe("the machine on Azure", () => {
   });
 
   it("is left alone by another image or key, and replaced only with what remembers its payload", () => {
-    expect(machine.lifecycle).toEqual({
+    expect(machine.lifecycle).toMatchObject({
       ignore_changes: [
         ...["source_image_id", "source_image_reference", "plan", "custom_data", "admin_ssh_key", "size", "os_disk"],
         ...["encryption_at_host_enabled", 'tags["konnectivity-bootstrap-made-of"]'],
       ],
       replace_triggered_by: [expect.stringMatching(/^terraform_data\.payload_replacement_/)],
     });
-    expect(machineOf({}, { replaceMachine: true }).lifecycle).toEqual(machine.lifecycle);
     expect(replacementOf(exampleStack("azure"))).toEqual({ ignore_changes: ["triggers_replace"] });
     expect(replacementOf(exampleStack("azure", {}, { replaceMachine: true }))).not.toHaveProperty("ignore_changes");
+  });
+
+  it.each([
+    [false, "azure.publicIp is false now, but the machine was made with a public address"],
+    [true, "azure.publicIp is true now, but the machine was made without a public address"],
+  ])("keeps the interface that it has: publicIp %s", (publicIp, sentence) => {
+    const { precondition } = machineOf({ publicIp }).lifecycle as {
+      precondition: { condition: string; error_message: string }[];
+    };
+    expect(precondition).toEqual([
+      {
+        condition: `\${(try(coalesce(azurerm_network_interface.network-interface.ip_configuration[0].public_ip_address_id), "") != "") == ${publicIp}}`,
+        error_message: expect.stringContaining(sentence) as string,
+      },
+    ]);
+    expect(machineOf({ publicIp }, { replaceMachine: true }).lifecycle).toMatchObject({ precondition: [] });
   });
 });

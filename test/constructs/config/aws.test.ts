@@ -131,7 +131,7 @@ describe("the aws part of a config", () => {
     ["a reserved name", { "aws:x": "y" }, "tags.aws:x is a name that AWS does not take"],
     ["our own", { Name: "y" }, "resources have names of their own"],
     ["signs in a name", { "a*b": "y" }, "tags.a*b is a name that AWS does not take"],
-    ["signs in a value", { a: "<y>" }, 'tags.a is "<y>"; expected letters'],
+    ["signs in a value", { a: "<y>" }, 'tags.a is "<y>"; expected at most 256 letters'],
     ["a long value", { a: "y".repeat(257) }, "tags.a is"],
     ["too many", Object.fromEntries(Array.from({ length: 48 }, (_, i) => [`t${i}`, "x"])), "expected at most 47 (AWS)"],
   ])("refuses tags: %s", (_, tags, sentence) => {

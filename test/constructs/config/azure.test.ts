@@ -215,14 +215,21 @@ describe("the azure part of a config", () => {
     expect(found).toHaveLength(4);
   });
 
-  it.each([
-    ["region", "the cluster's region (metadata.json does not say it)"],
-    ["resourceGroupName", "the cluster's resource group (metadata.json does not say it)"],
-  ])("wants %s if metadata.json does not have it", (option, expected) => {
-    const without = { ...metadata, azure: { ...metadata.azure, [option]: undefined } };
-    expect(mistakes({}, {}, { metadata: without })).toEqual([`azure.${option} is missing; expected ${expected}.`]);
-    expect(mistakes({ [option]: "given" }, {}, { metadata: without })).toEqual([]);
+  it.each([undefined, ""])("wants region if metadata.json has it as %j", (region) => {
+    const without = { ...metadata, azure: { ...metadata.azure, region } };
+    expect(mistakes({}, {}, { metadata: without })).toEqual([
+      "azure.region is missing; expected the cluster's region (metadata.json does not say it).",
+    ]);
+    expect(mistakes({ region: "given" }, {}, { metadata: without })).toEqual([]);
   });
+
+  it.each([undefined, ""])(
+    "is in the installer's resource group if metadata.json has it as %j",
+    (resourceGroupName) => {
+      const without = { ...metadata, azure: { ...metadata.azure, resourceGroupName } };
+      expect(read({}, {}, { metadata: without }).azure?.resourceGroupName).toBe(`${metadata.infraID}-rg`);
+    },
+  );
 
   it("knows the clouds that metadata.json may name", () => {
     const inCloud = (cloudName?: string) => ({ metadata: { ...metadata, azure: { ...metadata.azure, cloudName } } });

@@ -199,7 +199,7 @@ describe("the cluster", () => {
     expect(inputs.warnings).toContainEqual(expect.objectContaining({ code: "destroy-only" }));
     // And the deploy's description still holds what destroying needs, and no payload.
     rmSync(project.outdir, { recursive: true });
-    expect(Object.keys(project.synth())).toEqual(["aws-bootstrap"]);
+    expect(Object.keys(project.synth())).toEqual(["aws-bootstrap", "aws-teardown"]);
     expect(existsSync(join(project.outdir, "stacks/aws-bootstrap/payload.ign"))).toBe(false);
     expect(JSON.parse(readFileSync(record, "utf8"))).toMatchObject({ infraID: metadata.infraID });
   });
