@@ -2,9 +2,11 @@ import { Command, CommanderError } from "commander";
 import { description, version } from "../constructs/package.ts";
 import { InputError } from "../constructs/problems.ts";
 import { configCommand } from "./config.ts";
+import { gatherCommand } from "./gather.ts";
 import { labCommand } from "./lab.ts";
 import { consoleOutput } from "./output.ts";
 import { payloadCommand } from "./payload.ts";
+import { statusCommand } from "./status.ts";
 import { teardownCommand } from "./teardown.ts";
 import { verifyCommand } from "./verify.ts";
 
@@ -18,6 +20,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     .addCommand(configCommand(output))
     .addCommand(labCommand(output))
     .addCommand(verifyCommand(output))
+    .addCommand(statusCommand(output))
+    .addCommand(gatherCommand(output))
     .addCommand(teardownCommand(output));
   // Not inherited by commands that are added.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])

@@ -108,7 +108,9 @@ const sentences = {
   "state-unreadable": (p: { stack: string; reason: string }) =>
     `The state of ${p.stack} cannot be read: ${p.reason}; run \`npx cdktf synth\` and \`terraform -chdir=cdktf.out/stacks/${p.stack} init\`, then try again.`,
 
-  // verify
+  // verify, status and gather
+  "lab-or-cluster": (p: { option: string }) =>
+    `--name is a lab's and ${p.option} is a real cluster's: give one of them.`,
   "verify-lab-only": (p: { option: string }) => `${p.option} is for the lab: leave it out with --kubeconfig.`,
   "kubeconfig-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not a kubeconfig that can be used: ${p.detail}; give the one in auth/ of the install folder.`,

@@ -1,16 +1,5 @@
-import {
-  ApiException,
-  AppsV1Api,
-  type ConfigurationOptions,
-  CoreV1Api,
-  KubeConfig,
-  type ObservableMiddleware,
-  setHeaderMiddleware,
-  type V1Pod,
-  type V1PodTemplateSpec,
-  VersionApi,
-} from "@kubernetes/client-node";
-import { readUserFile } from "../constructs/config/user-file.ts";
+import { type V1Pod, type V1PodTemplateSpec, VersionApi } from "@kubernetes/client-node";
+import { ClusterApi, ifThere, limited, readKubeconfig, whyNot } from "../cluster/api.ts";
 import {
   agentName,
   namespace,
@@ -20,38 +9,21 @@ import {
   staticPodManifest,
   tls,
 } from "../constructs/konnectivity/names.ts";
-import { version as packageVersion } from "../constructs/package.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { type Check, failed, type Finding, notLookedAt, passed, toChecks } from "./verify.ts";
-
-const seconds = 20;
-
-/** A kubeconfig of the user's, or one sentence why it is none. */
-export function readKubeconfig(file: string): KubeConfig {
-  const text = readUserFile(file, "give the kubeconfig of a cluster");
-  const config = new KubeConfig();
-  try {
-    config.loadFromString(text);
-  } catch {
-    throw new InputError(problem("kubeconfig-invalid", { file, detail: "it is not the YAML of one" }));
-  }
-  if (config.getCurrentCluster()?.server === undefined)
-    throw new InputError(problem("kubeconfig-invalid", { file, detail: "its current context names no cluster" }));
-  return config;
-}
 
 /** What the API of a real cluster shows. Nothing is changed there; what needs the machine says what to run on it. */
 export async function clusterChecks(file: string): Promise<Check[]> {
   const config = readKubeconfig(file);
-  const server = config.getCurrentCluster()?.server ?? "";
-  const api = new Api(config);
+  const api = new ClusterApi(config);
+  const { server } = api;
   let version: string;
   let state: State;
   try {
-    version = await api.version();
-    state = await api.state();
+    version = (await config.makeApiClient(VersionApi).getCode(limited())).gitVersion;
+    state = await stateOf(api);
   } catch (error) {
-    throw new InputError(problem("cluster-unreachable", { server, reason: reasonOf(error) }));
+    throw new InputError(problem("cluster-unreachable", { server, reason: whyNot(error) }));
   }
 
   const during = (why: string) => () =>
@@ -138,69 +110,19 @@ function agentsAreRemoved({ ended, workload, pods }: State): Finding {
     : failed(`left in ${namespace}: ${left.join(", ")}; oc delete namespace ${namespace}`);
 }
 
-/** The few questions that are asked, each with an end. */
-class Api {
-  readonly #version: VersionApi;
-  readonly #core: CoreV1Api;
-  readonly #apps: AppsV1Api;
-
-  constructor(config: KubeConfig) {
-    this.#version = config.makeApiClient(VersionApi);
-    this.#core = config.makeApiClient(CoreV1Api);
-    this.#apps = config.makeApiClient(AppsV1Api);
-  }
-
-  async version(): Promise<string> {
-    return (await this.#version.getCode(limited())).gitVersion;
-  }
-
-  async state(): Promise<State> {
-    const name = agentName;
-    const bootstrap = { namespace: "kube-system", name: "bootstrap" };
-    const [report, daemonSet, deployment, pods] = await Promise.all([
-      ifThere(this.#core.readNamespacedConfigMap(bootstrap, limited())),
-      ifThere(this.#apps.readNamespacedDaemonSet({ namespace, name }, limited())),
-      ifThere(this.#apps.readNamespacedDeployment({ namespace, name }, limited())),
-      this.#core.listNamespacedPod({ namespace, labelSelector: `app=${agentName}` }, limited()),
-    ]);
-    const template = daemonSet?.spec?.template ?? deployment?.spec?.template;
-    return {
-      ended: report?.data?.status === "complete",
-      workload: template && { kind: daemonSet === undefined ? "Deployment" : "DaemonSet", template },
-      pods: pods.items,
-    };
-  }
-}
-
-/** Options of one question: who asks, and for how long. */
-function limited(): ConfigurationOptions {
-  const named = setHeaderMiddleware("User-Agent", `konnectivity-bootstrap/${packageVersion}`);
-  const middleware: ObservableMiddleware = {
-    pre: (context) => {
-      context.setSignal(AbortSignal.timeout(1000 * seconds));
-      return named.pre(context);
-    },
-    post: (context) => named.post(context),
+async function stateOf({ core, apps }: ClusterApi): Promise<State> {
+  const name = agentName;
+  const bootstrap = { namespace: "kube-system", name: "bootstrap" };
+  const [report, daemonSet, deployment, pods] = await Promise.all([
+    ifThere(core.readNamespacedConfigMap(bootstrap, limited())),
+    ifThere(apps.readNamespacedDaemonSet({ namespace, name }, limited())),
+    ifThere(apps.readNamespacedDeployment({ namespace, name }, limited())),
+    core.listNamespacedPod({ namespace, labelSelector: `app=${agentName}` }, limited()),
+  ]);
+  const template = daemonSet?.spec?.template ?? deployment?.spec?.template;
+  return {
+    ended: report?.data?.status === "complete",
+    workload: template && { kind: daemonSet === undefined ? "Deployment" : "DaemonSet", template },
+    pods: pods.items,
   };
-  return { middleware: [middleware], middlewareMergeStrategy: "append" };
-}
-
-async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ApiException && error.code === 404) return undefined;
-    throw error;
-  }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof ApiException) {
-    if (error.code === 401) return "it does not know the kubeconfig's user (401)";
-    if (error.code === 403) return "the kubeconfig's user may not read workloads and pods (403)";
-    return `it says ${String(error.code)}`;
-  }
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "AbortError" || error.name === "TimeoutError") return `nothing came within ${seconds} s`;
-  return error.message.replace(/^.*reason: /s, "").split("\n")[0] ?? "";
 }

@@ -13,8 +13,11 @@ import { readStream } from "../constructs/config/stream.ts";
 import { configCommand } from "../cli/config.ts";
 import { payloadCommand } from "../cli/payload.ts";
 import { labCommand } from "../cli/lab.ts";
+import { gatherCommand } from "../cli/gather.ts";
+import { statusCommand } from "../cli/status.ts";
 import { gateVariable, teardownCommand } from "../cli/teardown.ts";
 import { checkOptions, verifyCommand } from "../cli/verify.ts";
+import { readKubeconfig } from "../cluster/api.ts";
 import { makePayload } from "../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../constructs/konnectivity/options.ts";
 import { anchors } from "../constructs/payload/bootkube.ts";
@@ -23,7 +26,6 @@ import { inspect } from "../constructs/payload/inspect.ts";
 import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
 import { InputError, type Problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
-import { readKubeconfig } from "../lab/verify-cluster.ts";
 import { changedExample, exampleOf, metadata, Project } from "./support/stacks.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -289,6 +291,7 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => asUser(1000, () => labCommand(silent).parseAsync(["up", "--payload", "p"], { from: "user" })),
     () => asUser(1000, () => labCommand(silent).parseAsync(["down"], { from: "user" })),
     () => asUser(1000, () => verifyCommand(silent).parseAsync([], { from: "user" })),
+    () => asUser(1000, () => statusCommand(silent).parseAsync([], { from: "user" })),
   ],
   "lab-not-running": [
     () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
@@ -330,6 +333,10 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
         project.remove();
       }
     },
+  ],
+  "lab-or-cluster": [
+    () => statusCommand(silent).parseAsync(["--name=local", "--ssh=core@10.0.0.5"], { from: "user" }),
+    () => gatherCommand(silent).parseAsync(["--name=local", "--kubeconfig=x"], { from: "user" }),
   ],
   "verify-lab-only": [
     () => {

@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import type { Target } from "../cluster/look.ts";
+import type { Way } from "../cluster/probe.ts";
+import { InputError, problem } from "../constructs/problems.ts";
+import { labFolder } from "../lab/folder.ts";
+
+/** Where `status` and `gather` look. */
+export interface TargetOptions {
+  readonly name?: string;
+  readonly ssh?: string;
+  readonly node?: readonly string[];
+  readonly kubeconfig?: string;
+}
+
+export function withTarget(command: Command): Command {
+  return command
+    .option("--name <lab>", "the lab on this machine (default: local)")
+    .option("--ssh <destination>", "a real bootstrap machine instead, like core@10.0.0.5, by this machine's ssh", place)
+    .option("--node <destination...>", "nodes, the same way: their agents' side", places)
+    .option("--kubeconfig <file>", "the cluster's API: the agents' pods, and their logs where it can get them");
+}
+
+/** What is to be looked at; a lab if nothing of a real cluster is named. */
+export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptions): Promise<Target> {
+  const real = { "--ssh": ssh, "--node": node[0], "--kubeconfig": kubeconfig };
+  const named = Object.entries(real).flatMap(([option, value]) => (value === undefined ? [] : [option]));
+  if (name !== undefined && named.length > 0)
+    throw new InputError(...named.map((option) => problem("lab-or-cluster", { option })));
+  if (named.length === 0) return { ways: await labWays(name ?? "local") };
+  const { waysBySsh } = await import("../cluster/probe.ts");
+  const ways = waysBySsh([...(ssh === undefined ? [] : [ssh]), ...node]);
+  if (kubeconfig === undefined) return { ways };
+  const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
+  return { ways, api: new ClusterApi(readKubeconfig(kubeconfig)) };
+}
+
+async function labWays(name: string): Promise<Way[]> {
+  if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
+  const { Lab } = await import("../lab/lab.ts");
+  const lab = Lab.ifRunning(name, labFolder(name));
+  if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+  return [lab.bootstrap, ...lab.nodes].map((machine) => ({
+    machine: machine.name,
+    command: machine.enter(["bash", "-s", "--"]),
+    // A lab has no journal: bootkube's log is beside the machine.
+    ...(machine === lab.bootstrap && { beside: () => ({ said: ours(join(machine.folder, "bootkube.log")) }) }),
+  }));
+}
+
+const ours = (log: string) =>
+  readFileSync(log, "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("konnectivity-bootstrap: "))
+    .join("\n");
+
+/** ssh would take it for an option. */
+function place(destination: string): string {
+  if (!/^[^-\s]\S*$/.test(destination)) throw new InvalidArgumentError("Give user@address, or a name of ssh's config.");
+  return destination;
+}
+
+const places = (destination: string, before: readonly string[] = []) => [...before, place(destination)];
