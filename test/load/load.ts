@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Machine } from "../../../lab/machine.ts";
-import { ensureGoProgram } from "../../../scripts/go-programs.js";
+import type { Machine } from "../../lab/machine.ts";
+import { ensureGoProgram } from "../../scripts/go-programs.js";
 import type { Call } from "./statistics.ts";
 
 /** Where it runs. */
 type Place = Pick<Machine, "enter">;
 
-/** What is asked, and of whom: flags of the load generator (test/bench/load). */
+/** What is asked, and of whom: flags of the load generator (test/load). */
 export type Target = readonly string[];
 
 /** What a crowd of clients has seen. */
