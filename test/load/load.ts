@@ -42,9 +42,13 @@ export async function crowd(
 export class Pulse {
   readonly calls: Call[] = [];
   readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
 
   constructor(machine: Place, target: Target) {
     this.#child = start(machine, target);
+    this.#ended = ended(this.#child);
+    // Whoever stops it hears of it.
+    this.#ended.catch(() => undefined);
     if (this.#child.stdout !== null)
       createInterface(this.#child.stdout).on("line", (line) => this.calls.push(JSON.parse(line) as Call));
   }
@@ -61,9 +65,10 @@ export class Pulse {
     }
   }
 
+  /** Waits for the calls that are under way. */
   async stop(): Promise<void> {
     this.#child.stdin?.end();
-    await ended(this.#child);
+    await this.#ended;
   }
 }
 
