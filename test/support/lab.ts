@@ -14,6 +14,8 @@ export interface TestLabProps extends Partial<Layout> {
   readonly images?: readonly string[];
   /** Options of the tunnel. */
   readonly tunnel?: unknown;
+  /** @default - a sample of this shape, with this tunnel */
+  readonly payload?: string;
 }
 
 const ignore = () => undefined;
@@ -34,11 +36,12 @@ export function startLab({
   tunnel = {},
   nodes,
   ipFamily,
+  payload = labPayload(shape, tunnel, ipFamily),
 }: TestLabProps): Promise<Lab> {
   return Lab.up({
     name,
     folder: labFolder(name),
-    payload: labPayload(shape, tunnel, ipFamily),
+    payload,
     images: [ensureImages(), ...images],
     dieWithParent: true,
     say: ignore,
