@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { makePayload } from "../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../constructs/konnectivity/options.ts";
 import { labFolder } from "../../lab/folder.ts";
@@ -56,3 +57,18 @@ export function labPayload(shape: Shape, tunnel: unknown, ipFamily: Layout["ipFa
 }
 
 export const removeLab = (name: string) => Lab.down(name, labFolder(name));
+
+/** Control groups of a lab, which every process of it is in, and its folder. */
+export function leftOf(lab: string): string[] {
+  const hierarchies = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map((line) => line.split(" "))
+    .filter(([, , kind]) => kind === "cgroup" || kind === "cgroup2")
+    .map(([, place = ""]) => place);
+  return [
+    ...hierarchies.flatMap((place) =>
+      readdirSync(place).filter((group) => group.startsWith(`konnectivity-bootstrap.${lab}.`)),
+    ),
+    ...(existsSync(labFolder(lab)) ? [labFolder(lab)] : []),
+  ];
+}
