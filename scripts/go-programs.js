@@ -82,8 +82,8 @@ const programs = {
     ldflags: small,
   },
   load: {
-    folder: "test/bench/load",
-    title: "the benchmark's load generator",
+    folder: "test/load",
+    title: "the load generator",
     firstTime: "half a minute",
     binaries: { load: "." },
     ldflags: small,

@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { labFolder } from "../../lab/folder.ts";
 import { program } from "../support/cli.ts";
-import { labPayload, removeLab } from "../support/lab.ts";
+import { interruptedAt } from "../support/interrupted.ts";
+import { labPayload, leftOf, removeLab } from "../support/lab.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const name = `life${process.pid}`;
@@ -18,37 +18,6 @@ afterAll(async () => {
   await removeLab(name);
 });
 
-/** Processes in control groups of a lab, its groups, its folder. */
-function leftOf(lab: string): string[] {
-  const hierarchies = readFileSync("/proc/self/mounts", "utf8")
-    .split("\n")
-    .map((line) => line.split(" "))
-    .filter(([, , kind]) => kind === "cgroup" || kind === "cgroup2")
-    .map(([, place = ""]) => place);
-  return [
-    ...hierarchies.flatMap((place) =>
-      readdirSync(place).filter((group) => group.startsWith(`konnectivity-bootstrap.${lab}.`)),
-    ),
-    ...(existsSync(labFolder(lab)) ? [labFolder(lab)] : []),
-  ];
-}
-
-/** Sends a signal when the program has said these words, and waits for its end. */
-async function interruptedAt(child: ChildProcess, words: string, signal: NodeJS.Signals) {
-  let said = "";
-  let sent = false;
-  const read = (part: Buffer) => {
-    said += String(part);
-    if (sent || !said.includes(words)) return;
-    sent = true;
-    child.kill(signal);
-  };
-  child.stdout?.on("data", read);
-  child.stderr?.on("data", read);
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, said };
-}
-
 describe("lab up, interrupted", () => {
   it.each([
     ["the machines start", "SIGTERM", 143],
@@ -58,7 +27,7 @@ describe("lab up, interrupted", () => {
     async (words, signal, expected) => {
       const args = [program, "lab", "up", "--name", name, "--payload", payload];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
-      const { code, said } = await interruptedAt(child, words, signal);
+      const { code, said } = await interruptedAt(child, words, () => child.kill(signal));
       expect(said).toContain(words);
       expect(said).not.toMatch(/error|^ +at /im);
       expect(leftOf(name)).toEqual([]);
@@ -75,7 +44,7 @@ describe("the demonstration, interrupted", () => {
       env: { ...process.env, TMPDIR: folder },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const { code, said } = await interruptedAt(child, "the machines start", "SIGTERM");
+    const { code, said } = await interruptedAt(child, "the machines start", () => child.kill("SIGTERM"));
     expect(said).toContain("Interrupted: the lab goes.");
     expect(leftOf(name)).toEqual([]);
     const processes = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(folder));

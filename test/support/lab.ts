@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { makePayload } from "../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../constructs/konnectivity/options.ts";
 import { labFolder } from "../../lab/folder.ts";
@@ -14,6 +15,8 @@ export interface TestLabProps extends Partial<Layout> {
   readonly images?: readonly string[];
   /** Options of the tunnel. */
   readonly tunnel?: unknown;
+  /** @default - a sample of this shape, with this tunnel */
+  readonly payload?: string;
 }
 
 const ignore = () => undefined;
@@ -34,11 +37,12 @@ export function startLab({
   tunnel = {},
   nodes,
   ipFamily,
+  payload = labPayload(shape, tunnel, ipFamily),
 }: TestLabProps): Promise<Lab> {
   return Lab.up({
     name,
     folder: labFolder(name),
-    payload: labPayload(shape, tunnel, ipFamily),
+    payload,
     images: [ensureImages(), ...images],
     dieWithParent: true,
     say: ignore,
@@ -53,3 +57,18 @@ export function labPayload(shape: Shape, tunnel: unknown, ipFamily: Layout["ipFa
 }
 
 export const removeLab = (name: string) => Lab.down(name, labFolder(name));
+
+/** Control groups of a lab, which every process of it is in, and its folder. */
+export function leftOf(lab: string): string[] {
+  const hierarchies = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map((line) => line.split(" "))
+    .filter(([, , kind]) => kind === "cgroup" || kind === "cgroup2")
+    .map(([, place = ""]) => place);
+  return [
+    ...hierarchies.flatMap((place) =>
+      readdirSync(place).filter((group) => group.startsWith(`konnectivity-bootstrap.${lab}.`)),
+    ),
+    ...(existsSync(labFolder(lab)) ? [labFolder(lab)] : []),
+  ];
+}

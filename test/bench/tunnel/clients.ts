@@ -1,7 +1,8 @@
 import { goal, table } from "../table.ts";
 import type { Chart } from "./plot.ts";
-import { percentile } from "./statistics.ts";
-import type { Path, TunnelLab } from "./tunnel-lab.ts";
+import { percentile } from "../../load/statistics.ts";
+import type { Path } from "../../load/loaded-lab.ts";
+import type { TunnelLab } from "./tunnel-lab.ts";
 import { wayThrough } from "./variant.ts";
 
 /** A way that a create can go. */

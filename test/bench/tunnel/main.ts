@@ -10,10 +10,10 @@ import { table } from "../table.ts";
 import { byAgents } from "./agents.ts";
 import { byClients } from "./clients.ts";
 import { deadAgent } from "./dead-agent.ts";
-import { busyness, thisMachine } from "./machine.ts";
+import { busyness, thisMachine } from "../machine.ts";
 import { plot } from "./plot.ts";
 import { afterRestart } from "./restart.ts";
-import { percentile } from "./statistics.ts";
+import { percentile } from "../../load/statistics.ts";
 import { TunnelLab } from "./tunnel-lab.ts";
 import { ours, upstream } from "./variant.ts";
 

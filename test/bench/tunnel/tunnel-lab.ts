@@ -3,33 +3,19 @@ import { ensureImages } from "../../../lab/images.js";
 import { Lab, until } from "../../../lab/lab.ts";
 import type { Machine } from "../../../lab/machine.ts";
 import { agentName, namespace, ports, staticPodManifest } from "../../../constructs/konnectivity/names.ts";
-import { type Crowd, crowd, Pulse, type Target } from "./load.ts";
+import { type Crowd, crowd } from "../../load/load.ts";
+import { LoadedLab, newName, type Path, processes } from "../../load/loaded-lab.ts";
 import { payloadOf, type Variant } from "./variant.ts";
 
-/** What a create goes through. */
-export type Path =
-  | "no hook"
-  | "no hook, permanent kube-apiserver"
-  | "direct"
-  | "direct, new connections"
-  | "tunnel"
-  | "tunnel, new connections";
-
-/** Objects of a lab's cluster that are the benchmark's own. */
-const webhooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
-
-let made = 0;
-
 /** A lab with one variant of the tunnel, and what the benchmark does to it. */
-export class TunnelLab {
+export class TunnelLab extends LoadedLab {
   readonly variant: Variant;
   readonly #name: string;
-  readonly #lab: Lab;
 
   private constructor(variant: Variant, name: string, lab: Lab) {
+    super(lab);
     this.variant = variant;
     this.#name = name;
-    this.#lab = lab;
   }
 
   /** Brings it up until a webhook answers through the tunnel, and the permanent kube-apiserver is ready. */
@@ -46,11 +32,11 @@ export class TunnelLab {
       await until("a kube-apiserver", 180, () => lab.ask(machine, "GET", "/readyz").code === 200);
     await lab.installWorkload();
     const tunnel = new TunnelLab(variant, name, lab);
-    tunnel.#installHookWithoutMemory();
+    tunnel.installHookWithoutMemory();
     await tunnel.agentsAre(1);
     // Not by the server's /readyz: with upstream's strategies it is 500 for ever.
     const created = (machine: Machine) =>
-      lab.createConfigMap(machine, `up-${made++}`, { tunnelled: "true", once: "true" }).code;
+      lab.createConfigMap(machine, `${newName("up")}0`, { tunnelled: "true", once: "true" }).code;
     for (const machine of [lab.bootstrap, lab.node])
       await until("a webhook's answer", 60, () => created(machine) === 201);
     return tunnel;
@@ -60,62 +46,25 @@ export class TunnelLab {
     await Lab.down(this.#name, labFolder(this.#name));
   }
 
-  /** The lab's webhook once more, for the label `once`: it closes the connection after each call, so each is a new one. */
-  #installHookWithoutMemory(): void {
-    const { body } = this.#lab.ask(this.#lab.bootstrap, "GET", `${webhooks}/by-service`);
-    const text = JSON.stringify({ apiVersion: body.apiVersion, kind: body.kind, webhooks: body.webhooks })
-      .replaceAll("by-service", "once")
-      .replaceAll("/validate", "/validate-once")
-      .replaceAll('"tunnelled"', '"once"');
-    const hook = { ...(JSON.parse(text) as object), metadata: { name: "once" } };
-    const { code } = this.#lab.ask(this.#lab.bootstrap, "POST", webhooks, hook);
-    if (code !== 201) throw new Error(`the webhook "once" was not taken: ${code}`);
-  }
-
   /** Creates from a crowd of clients. */
   async crowd(path: Path, clients: number, count: number): Promise<Crowd> {
-    const [machine, target] = this.#target(path);
-    return crowd(machine, [...target, `--name=crowd-${made++}-`], { clients, count, seconds: 20 });
+    const [machine, target] = this.target(path);
+    return crowd(machine, [...target, `--name=${newName("crowd")}`], { clients, count, seconds: 20 });
   }
 
   /** The load generator against the plainest server there is, the webhook's own /healthz, without a kube-apiserver. */
   async generatorAlone(clients: number, count: number): Promise<Crowd> {
     const target = [
-      `--server=https://${this.#lab.addresses.webhookPod}:8443`,
+      `--server=https://${this.lab.addresses.webhookPod}:8443`,
       "--server-name=webhook.lab.svc",
       "--get=/healthz",
     ];
-    return crowd(this.#lab.node, [...target, "--ca=/opt/lab/tls/ca.crt"], { clients, count, seconds: 20 });
-  }
-
-  /** One call through the tunnel every 50 ms; nothing of it is stored. */
-  pulse(path: "tunnel" | "tunnel, new connections"): Pulse {
-    const [machine, target] = this.#target(path);
-    return new Pulse(machine, [...target, "--every=50ms", "--dry-run", `--name=pulse-${made++}-`]);
-  }
-
-  #target(path: Path): [Machine, Target] {
-    const bootstrap = path === "no hook" || path.startsWith("tunnel");
-    const [machine, server, tls] = bootstrap
-      ? [this.#lab.bootstrap, "https://localhost:6443", "/opt/openshift/tls"]
-      : [this.#lab.node, `https://${this.#lab.addresses.node}:6443`, "/opt/lab/tls"];
-    const label = path.endsWith("new connections") ? "once" : path.startsWith("no hook") ? "none" : "tunnelled";
-    return [machine, [`--server=${server}`, ...keys(tls), `--label=${label}`]];
-  }
-
-  /** The server's process ends at once, without a word; podman starts another. When. */
-  killServer(): number {
-    return kill(this.#lab.bootstrap, "proxy-server");
-  }
-
-  /** The same with an agent, one of those that are connected. */
-  killAgent(): number {
-    return kill(this.#lab.node, "proxy-agent");
+    return crowd(this.lab.node, [...target, "--ca=/opt/lab/tls/ca.crt"], { clients, count, seconds: 20 });
   }
 
   /** Takes the server away for a while. When it listens again. */
   async serverAway(seconds: number): Promise<number> {
-    const { bootstrap } = this.#lab;
+    const { bootstrap } = this.lab;
     bootstrap.must(`mv ${staticPodManifest} /opt/lab/server.yaml`);
     await until("the server's end", 30, () => bootstrap.run("pgrep -x proxy-server").status !== 0);
     await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
@@ -126,7 +75,7 @@ export class TunnelLab {
 
   /** One agent hears and says nothing any more, as if its node had lost its network. Gives it its network back. */
   cutAgent(): { readonly at: number; readonly restore: () => Promise<void> } {
-    const { node } = this.#lab;
+    const { node } = this.lab;
     const agents = this.#agents;
     const pid = processes(node, "proxy-agent")[0] ?? "";
     const address = node.must(`nsenter -t ${pid} -n ip -4 -o address show scope global`).split(/[ /]+/)[3] ?? "";
@@ -147,42 +96,18 @@ export class TunnelLab {
   async scale(agents: number): Promise<void> {
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${agentName}/scale`;
     const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: agentName, namespace } };
-    const { code, body } = this.#lab.ask(this.#lab.bootstrap, "PUT", path, { ...scale, spec: { replicas: agents } });
+    const { code, body } = this.lab.ask(this.lab.bootstrap, "PUT", path, { ...scale, spec: { replicas: agents } });
     if (code !== 200) throw new Error(`the agents cannot be scaled: ${body.message ?? String(code)}`);
     this.#agents = agents;
     await this.agentsAre(agents);
   }
 
-  /** Waits until the server has so many agents. */
-  async agentsAre(agents: number): Promise<void> {
-    const metric = 'konnectivity_network_proxy_server_grpc_connections{service_method="Connect"}';
-    await until(`${agents} agents`, 300, () => this.#metric(metric) === agents);
-  }
-
-  #metric(name: string): number | undefined {
-    const { stdout } = this.#lab.bootstrap.run(`curl --silent --max-time 2 http://127.0.0.1:${ports.health}/metrics`);
-    const line = stdout.split("\n").find((one) => one.startsWith(name));
-    return line === undefined ? undefined : Number(line.split(" ").at(-1));
-  }
-
-  /** Resident memory of the server, and of each agent, in MB. */
-  memory(): { readonly server: number; readonly agents: readonly number[] } {
-    const resident = (machine: Machine, program: string) =>
-      machine
-        .must(`for pid in $(pgrep -x ${program}); do awk '/^VmRSS/ { print $2 }' /proc/$pid/status; done`)
-        .split("\n")
-        .filter(Boolean)
-        .map((kilobytes) => Number(kilobytes) / 1024);
-    const [server = Number.NaN] = resident(this.#lab.bootstrap, "proxy-server");
-    return { server, agents: resident(this.#lab.node, "proxy-agent") };
-  }
-
   /** What the kube-apiserver itself says of its calls of the webhook so far: how many, and how many seconds in all. */
   admission(path: Path): { readonly count: number; readonly seconds: number } {
-    const machine = path.startsWith("tunnel") ? this.#lab.bootstrap : this.#lab.node;
+    const machine = path.startsWith("tunnel") ? this.lab.bootstrap : this.lab.node;
     const hook = path.endsWith("new connections") ? "once" : "by-service";
     const metric = "apiserver_admission_webhook_admission_duration_seconds_";
-    const text = this.#lab.ask(machine, "GET", "/metrics").body.message ?? "";
+    const text = this.lab.ask(machine, "GET", "/metrics").body.message ?? "";
     const sum = (suffix: string) =>
       text
         .split("\n")
@@ -190,20 +115,4 @@ export class TunnelLab {
         .reduce((total, line) => total + Number(line.split(" ").at(-1)), 0);
     return { count: sum("count"), seconds: sum("sum") };
   }
-}
-
-const keys = (folder: string) => [
-  `--ca=${folder}/ca.crt`,
-  `--cert=${folder}/kubelet-client.crt`,
-  `--key=${folder}/kubelet-client.key`,
-];
-
-function processes(machine: Machine, program: string): string[] {
-  return machine.run(`pgrep -x ${program}`).stdout.split("\n").filter(Boolean);
-}
-
-function kill(machine: Machine, program: string): number {
-  const [pid] = processes(machine, program);
-  if (pid === undefined) throw new Error(`no ${program} runs on ${machine.name}`);
-  return Number(machine.must(`date +%s%3N; kill -9 ${pid}`));
 }

@@ -13,7 +13,7 @@ export interface Call {
 
 /** A call that works takes milliseconds, in a crowd on a busy machine a second; one that hangs takes the webhook's five. */
 const slow = 3000;
-const isBad = ({ took, failure }: Call) => failure !== "" || took > slow;
+export const isBad = ({ took, failure }: Call) => failure !== "" || took > slow;
 
 /** When something answered again that had answered nobody: from `since` to the first answer to a call sent after it. */
 export function firstAnswer(calls: readonly Call[], since: number): number | undefined {

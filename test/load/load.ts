@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Machine } from "../../../lab/machine.ts";
-import { ensureGoProgram } from "../../../scripts/go-programs.js";
+import type { Machine } from "../../lab/machine.ts";
+import { ensureGoProgram } from "../../scripts/go-programs.js";
 import type { Call } from "./statistics.ts";
 
 /** Where it runs. */
 type Place = Pick<Machine, "enter">;
 
-/** What is asked, and of whom: flags of the load generator (test/bench/load). */
+/** What is asked, and of whom: flags of the load generator (test/load). */
 export type Target = readonly string[];
 
 /** What a crowd of clients has seen. */
@@ -42,9 +42,13 @@ export async function crowd(
 export class Pulse {
   readonly calls: Call[] = [];
   readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
 
   constructor(machine: Place, target: Target) {
     this.#child = start(machine, target);
+    this.#ended = ended(this.#child);
+    // Whoever stops it hears of it.
+    this.#ended.catch(() => undefined);
     if (this.#child.stdout !== null)
       createInterface(this.#child.stdout).on("line", (line) => this.calls.push(JSON.parse(line) as Call));
   }
@@ -61,9 +65,10 @@ export class Pulse {
     }
   }
 
+  /** Waits for the calls that are under way. */
   async stop(): Promise<void> {
     this.#child.stdin?.end();
-    await ended(this.#child);
+    await this.#ended;
   }
 }
 

@@ -1,3 +1,0 @@
-module konnectivity-bootstrap/test/bench/load
-
-go 1.26.0

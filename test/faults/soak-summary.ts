@@ -1,0 +1,56 @@
+import { table } from "../bench/table.ts";
+import { type Call, isBad } from "../load/statistics.ts";
+import { lossOf } from "./fault.ts";
+
+/** From a fault until all was quiet again, in milliseconds since 1970. */
+export interface Window {
+  readonly fault: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+export interface Memory {
+  readonly server: number;
+  readonly agents: readonly number[];
+}
+
+/** Calls that were lost, but by no fault: they were neither sent while one was under way nor under way when one came. */
+export function unexplained(calls: readonly Call[], windows: readonly Window[]): Call[] {
+  const touched = ({ sent, took }: Call) => windows.some(({ from, until }) => sent + took >= from && sent < until);
+  return calls.filter((call) => isBad(call) && !touched(call));
+}
+
+/** @param memory at the beginning, after each fault, in the order of time */
+export function summaryOf(calls: readonly Call[], windows: readonly Window[], memory: readonly Memory[]): string {
+  const names = [...new Set(windows.map(({ fault }) => fault))].sort();
+  const lost = calls.filter(isBad).length;
+  const megabytes = (values: readonly number[]) => `${values.map((value) => value.toFixed(0)).join(" and ")} MB`;
+  const highest = (of: (one: Memory) => readonly number[]) => megabytes([Math.max(...memory.flatMap(of))]);
+  const [first, last] = [memory[0], memory.at(-1)];
+  return [
+    table(
+      ["fault", "times", "calls lost, in all", "longest until the last of them was sent"],
+      names.map((name) => {
+        const losses = windows
+          .filter(({ fault }) => fault === name)
+          .map(({ from, until }) => lossOf(calls, { at: from }, until));
+        const sum = losses.reduce((total, { bad }) => total + bad, 0);
+        const longest = Math.max(...losses.map(({ milliseconds }) => milliseconds));
+        return [name, losses.length, sum, `${(longest / 1000).toFixed(1)} s`];
+      }),
+    ),
+    `Calls: ${calls.length}, of which ${lost} were lost (${((100 * lost) / Math.max(1, calls.length)).toFixed(1)} %).`,
+    table(
+      ["memory", "at the beginning", "highest after a fault", "at the end"],
+      [
+        [
+          "server",
+          megabytes([first?.server ?? Number.NaN]),
+          highest(({ server }) => [server]),
+          megabytes([last?.server ?? Number.NaN]),
+        ],
+        ["agents", megabytes(first?.agents ?? []), highest(({ agents }) => agents), megabytes(last?.agents ?? [])],
+      ],
+    ),
+  ].join("\n\n");
+}

@@ -1,0 +1,3 @@
+module konnectivity-bootstrap/test/load
+
+go 1.26.0
