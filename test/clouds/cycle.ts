@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Cloud } from "./cloud.ts";
 import type { Ended } from "./command.ts";
 import { Deployment } from "./deployment.ts";
+import { accepted, checkPlan } from "./policy/checkov.ts";
 import { firstBoot } from "./first-boot.ts";
 import type { Place } from "./place.ts";
 import { validateEvery } from "./validate.ts";
@@ -146,6 +149,14 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
       expect(await cloud.everything()).not.toEqual(before);
       succeeds(await deployment.destroyElsewhere());
       await nothingIsLeft();
+    });
+
+    it("its plan has nothing for checkov to find but what is accepted", async () => {
+      const file = join(folder, "plan.json");
+      writeFileSync(file, await deployment.planAsJson());
+      const { failed, passed } = await checkPlan(file, folder);
+      expect(passed).toBeGreaterThan(20);
+      expect(failed).toEqual(Object.keys(accepted[cloud.name]).sort());
     });
 
     it("of a deploy that was cut off nothing is left either", async () => {

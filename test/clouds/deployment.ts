@@ -86,6 +86,14 @@ export class Deployment {
     return new Command(program, args, { cwd: this.#stackFolder(), env: this.#environment() }).ended;
   }
 
+  /** What a deploy would do now. */
+  async planAsJson(): Promise<string> {
+    await this.terraform("plan", "-out=plan");
+    const { output } = await this.terraform("show", "-json", "plan");
+    rmSync(join(this.#stackFolder(), "plan"));
+    return output;
+  }
+
   #stackFolder(): string {
     return join(this.#project.outdir, "stacks", this.#stack);
   }

@@ -12,6 +12,7 @@ import { ensureAzurite } from "./azure/azurite.ts";
 import { certificateFor } from "./certificate.ts";
 import { hostsOf } from "./hosts.ts";
 import { placeVariable } from "./place.ts";
+import { ensureCheckov } from "./policy/checkov.ts";
 import { ProviderMirror } from "./providers.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -94,6 +95,7 @@ async function main(clouds: readonly Platform[], { within }: { within?: number }
     }
     minutes -= needed;
     mirrors.push([cloud, mirror.ensure()]);
+    ensureCheckov();
     if (cloud === "azure") ensureAzurite();
     if (cloud === "aws") ensureMoto();
   }

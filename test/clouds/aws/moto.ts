@@ -1,32 +1,14 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { cached } from "../../../scripts/go-programs.js";
 import { ask } from "../ask.ts";
+import { ensurePython } from "../python.ts";
 import { type Answer, type Call, StandIn } from "../stand-in.ts";
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const place = { address: "127.0.0.2", port: 8080 };
 
-/** A Python with moto in it, and everything in the versions that requirements.txt names. */
-export function ensureMoto(): string {
-  const requirements = file("requirements.txt");
-  const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 16);
-  const folder = cached(`moto-${digest}`, (unfinished) => {
-    console.error("Installing moto (once, about a minute, 140 MB) …");
-    const run = (program: string, ...args: string[]) => {
-      const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
-      const reason = error?.message ?? stderr.trim().split("\n").at(-1) ?? "";
-      if (status !== 0) throw new Error(`moto cannot be installed (${reason}): install Python 3 with venv and pip.`);
-    };
-    run("python3", "-m", "venv", unfinished);
-    run(join(unfinished, "bin/python"), "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", requirements);
-  });
-  return join(folder, "bin/python");
-}
+export const ensureMoto = () => ensurePython("moto", 140, file("requirements.txt"));
 
 /** AWS's APIs: moto behind TLS, with a door where calls can be watched and cut off. */
 export class Moto extends StandIn {
