@@ -1,4 +1,4 @@
-import { askCluster, type PodsSeen } from "./agent-pods.ts";
+import type { PodsSeen } from "./agent-pods.ts";
 import type { ClusterApi } from "./api.ts";
 import { type Answer, ask, readAnswer, type Way } from "./probe.ts";
 import { judge, type Status } from "./status.ts";
@@ -21,7 +21,8 @@ export interface Look {
 export async function look({ ways, api }: Target, logLines: number): Promise<Look> {
   const [answers, cluster] = await Promise.all([
     Promise.all(ways.map((way) => ask(way, logLines))),
-    api === undefined ? undefined : askCluster(api, logLines),
+    // Only then: loading the client takes longer than all the rest.
+    api === undefined ? undefined : import("./agent-pods.ts").then(({ askCluster }) => askCluster(api, logLines)),
   ]);
   const machines = answers.flatMap((answer) => ("sections" in answer ? [readAnswer(answer.sections)] : []));
   const silent = answers.flatMap((answer) =>

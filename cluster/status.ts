@@ -219,7 +219,16 @@ function whyAway(side: Side, server: ServerSeen | undefined): Finding[] {
     });
     return [{ kind, ...said }];
   }
-  return dialling ? [blocked(where, target, "its dial has no answer")] : [];
+  if (dialling) return [blocked(where, target, "its dial has no answer")];
+  if ((server?.agents ?? 0) === 0) return [];
+  return [
+    {
+      code: "agent-away",
+      kind: "note",
+      what: `the agent on ${where} does not say that it is connected, nor why not: it starts, or hangs`,
+      advice: "look again; until the server drops an agent that hangs (25 s), calls that are given to it fail",
+    },
+  ];
 }
 
 /** Nobody says why: what can be concluded from the server's own sockets, and from the API. */

@@ -68,6 +68,14 @@ describe("docs", () => {
     expect(read(`docs/${platform}.md`)).toContain(`(examples/${platform}.yaml)`);
   });
 
+  it("docs/troubleshooting.md names only findings that status has", () => {
+    const names = [...read("docs/troubleshooting.md").matchAll(/^\|[^|]*\| `([a-z-]+)`:/gm)].map(
+      ([, name = ""]) => name,
+    );
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => !read("cluster/status.ts").includes(`code: "${name}"`))).toEqual([]);
+  });
+
   it("docs/payload.md names the spec versions that are known", () => {
     expect(read("docs/payload.md")).toContain(`known: ${specVersions[0]} to ${specVersions.at(-1) ?? ""}`);
   });

@@ -66,6 +66,7 @@ describe("a status", () => {
     ["broken: handshake-fails", seen(server({ ...alone, formerPeers: ["10.0.0.20"] }))],
     // One of two: the tunnel carries, and yet somebody must know.
     ["carries: port-blocked", seen(server(), agent(), away("no-answer", { where: "node-1" }))],
+    ["carries: agent-away", seen(server({ agents: 2 }), agent(), agent({ where: "node-1", readyz: 0 }))],
     // What is over is over.
     ["carries: ", seen(server({ formerPeers: ["10.0.0.20"] }), away("no-answer", { readyz: 200 }))],
     ["carries: dial-errors", seen(server({ dialErrors: { no_agent: 3 } }))],

@@ -1,7 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -100,7 +102,18 @@ describe("status, of a tunnel that gets worse", () => {
   });
 
   it("is content with a tunnel that carries", async () => {
-    lab.bootstrap.must(`iptables -D ${port} -j REJECT --reject-with tcp-reset`);
+    const watch = spawn(process.execPath, [program, "status", "--name", name, "--watch", "--json"]);
+    const states: string[] = [];
+    for await (const line of createInterface(watch.stdout)) {
+      const { state } = JSON.parse(line) as Status;
+      states.push(state);
+      if (states.length === 1) lab.bootstrap.must(`iptables -D ${port} -j REJECT --reject-with tcp-reset`);
+      else if (state === "carries") break;
+    }
+    // In between, the agent may be seen while it connects.
+    expect([states[0], states.at(-1)]).toEqual(["broken", "carries"]);
+    watch.kill("SIGINT");
+    expect(await once(watch, "exit")).toEqual([130, null]);
     const status = await statusWith();
     expect(status).toMatchObject({
       state: "carries",
