@@ -52,6 +52,8 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     expect(lab.bootstrap.must("ip route show default")).toBe("");
     expect(issued()).toEqual([oldAddress]);
     lab.bootstrap.must(`ip address del ${oldAddress}/24 dev ens3 && ip address add ${newAddress}/24 dev ens3`);
+    // As a load balancer in front of it would, and not after seconds: nobody is there any more.
+    lab.node.must(`ip route add unreachable ${oldAddress}`);
     await labIsUp(lab, () => undefined);
     expect(issued()).toEqual([oldAddress, newAddress]);
     expect(lab.bootstrap.must("ss -Hltn 'sport = 8091'")).toContain(`${newAddress}:8091`);

@@ -20,8 +20,23 @@ export function unexplained(calls: readonly Call[], windows: readonly Window[]):
   return calls.filter((call) => isBad(call) && !touched(call));
 }
 
-/** @param memory at the beginning, after each fault, in the order of time */
+/**
+ * @param windows in the order of time
+ * @param memory at the beginning and after each fault
+ */
 export function summaryOf(calls: readonly Call[], windows: readonly Window[], memory: readonly Memory[]): string {
+  // A call that one fault took is not the next one's, even if it was still under way then.
+  const losses = windows.map(({ fault, from, until }, index) => {
+    const since = windows[index - 1]?.until ?? 0;
+    return {
+      fault,
+      ...lossOf(
+        calls.filter(({ sent }) => sent >= since),
+        { at: from },
+        until,
+      ),
+    };
+  });
   const names = [...new Set(windows.map(({ fault }) => fault))].sort();
   const lost = calls.filter(isBad).length;
   const megabytes = (values: readonly number[]) => `${values.map((value) => value.toFixed(0)).join(" and ")} MB`;
@@ -31,12 +46,10 @@ export function summaryOf(calls: readonly Call[], windows: readonly Window[], me
     table(
       ["fault", "times", "calls lost, in all", "longest until the last of them was sent"],
       names.map((name) => {
-        const losses = windows
-          .filter(({ fault }) => fault === name)
-          .map(({ from, until }) => lossOf(calls, { at: from }, until));
-        const sum = losses.reduce((total, { bad }) => total + bad, 0);
-        const longest = Math.max(...losses.map(({ milliseconds }) => milliseconds));
-        return [name, losses.length, sum, `${(longest / 1000).toFixed(1)} s`];
+        const its = losses.filter(({ fault }) => fault === name);
+        const sum = its.reduce((total, { bad }) => total + bad, 0);
+        const longest = Math.max(...its.map(({ milliseconds }) => milliseconds));
+        return [name, its.length, sum, `${(longest / 1000).toFixed(1)} s`];
       }),
     ),
     `Calls: ${calls.length}, of which ${lost} were lost (${((100 * lost) / Math.max(1, calls.length)).toFixed(1)} %).`,

@@ -1,6 +1,6 @@
 /**
- * `npm run soak [-- --minutes=N --seed=S]`: calls through a lab's tunnel all the time, and one fault after the other, in an
- * order that the seed decides. Markdown to stdout, progress to stderr. The exit code is 0 if the tunnel came back from each
+ * `npm run soak [-- --minutes=N --seed=S --table]`: calls through a lab's tunnel all the time, and one fault after the other, in an
+ * order that the seed decides. Markdown to stdout, or with --table into docs/faults.md; progress to stderr. The exit code is 0 if the tunnel came back from each
  * and no call was lost in between.
  */
 import { randomInt } from "node:crypto";
@@ -12,13 +12,14 @@ import type { Pulse } from "../load/load.ts";
 import { LoadedLab } from "../load/loaded-lab.ts";
 import { labWith, removeLab } from "../support/lab.ts";
 import { lossOf, quiet } from "./fault.ts";
+import { writePart } from "./page.ts";
 import { summaryOf, unexplained, type Window } from "./soak-summary.ts";
 import { tunnelFaults } from "./tunnel-faults.ts";
 
-const usage = `Usage: npm run soak [-- --minutes=N --seed=S]
+const usage = `Usage: npm run soak [-- --minutes=N --seed=S --table]
 
 Calls through a lab's tunnel (40 a second), and faults in a random order, for N minutes (default: 10, at most 240).
-The same seed gives the same order. Needs root. Ctrl-C removes the lab.
+The same seed gives the same order. --table writes the result into docs/faults.md instead of stdout. Needs root. Ctrl-C removes the lab.
 `;
 
 const name = `soak${process.pid}`;
@@ -38,7 +39,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-async function soak(minutes: number, seed: number): Promise<void> {
+async function soak({ minutes, seed, write }: Options): Promise<void> {
   const before = busyness();
   say("a lab with two nodes comes up");
   const lab = new LoadedLab(await labWith({ name, nodes: 2 }));
@@ -76,14 +77,14 @@ async function soak(minutes: number, seed: number): Promise<void> {
   const stray = unexplained(calls, windows);
   const agents = lab.agents();
   const took = ((Date.now() - start) / 60_000).toFixed(1);
-  console.log(
-    [
-      `From: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${took} minutes, seed ${seed}.`,
-      summaryOf(calls, windows, memory),
-      `Calls lost while no fault was under way: ${stray.length}${stray.length === 0 ? "" : ` (${stray[0]?.failure ?? ""})`}. Agents connected at the end: ${agents ?? "unknown"} of 2.`,
-      ...(trouble === undefined ? [] : [`NOT RECOVERED: ${trouble}`]),
-    ].join("\n\n"),
-  );
+  const text = [
+    `From: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${took} minutes, seed ${seed}.`,
+    summaryOf(calls, windows, memory),
+    `Calls lost while no fault was under way: ${stray.length}${stray.length === 0 ? "" : ` (${stray[0]?.failure ?? ""})`}. Agents connected at the end: ${agents ?? "unknown"} of 2.`,
+    ...(trouble === undefined ? [] : [`NOT RECOVERED: ${trouble}`]),
+  ].join("\n\n");
+  if (write) writePart("soak", text);
+  else console.log(text);
   if (trouble !== undefined || stray.length > 0 || agents !== 2) process.exitCode = 1;
 }
 
@@ -99,9 +100,21 @@ function stop(sentence: string): never {
   process.exit(2);
 }
 
-function options(): { minutes: number; seed: number } {
-  const known = { minutes: { type: "string" }, seed: { type: "string" }, help: { type: "boolean" } } as const;
-  let values: { minutes?: string; seed?: string; help?: boolean };
+interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  /** Into docs/faults.md. */
+  readonly write: boolean;
+}
+
+function options(): Options {
+  const known = {
+    minutes: { type: "string" },
+    seed: { type: "string" },
+    table: { type: "boolean" },
+    help: { type: "boolean" },
+  } as const;
+  let values: { minutes?: string; seed?: string; table?: boolean; help?: boolean };
   try {
     ({ values } = parseArgs({ options: known }));
   } catch (error) {
@@ -114,10 +127,11 @@ function options(): { minutes: number; seed: number } {
   return {
     minutes: numberOf(values.minutes ?? "10", "minutes", 0.1, 240),
     seed: Math.floor(numberOf(values.seed ?? String(randomInt(2 ** 31)), "seed", 0, 2 ** 32 - 1)),
+    write: values.table ?? false,
   };
 }
 
-const { minutes, seed } = options();
+const chosen = options();
 if (process.getuid?.() !== 0) stop("The lab makes namespaces, mounts and control groups of its own: run this as root.");
 const end = { interrupted: false };
 for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -128,7 +142,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     void removeLab(name).then(() => process.exit(128 + constants.signals[signal]));
   });
 try {
-  await soak(minutes, seed);
+  await soak(chosen);
 } catch (error) {
   // What is interrupted fails somewhere; the signal's handler ends it.
   if (end.interrupted) await new Promise(() => undefined);

@@ -149,6 +149,7 @@ export const tunnelFaults: readonly Fault[] = [
     name: "stranger dials",
     done: "agents without a certificate and with a foreign one dial all the time",
     recovered: "the server refuses them and is not disturbed",
+    slow: true,
     strike: async (lab) => {
       const [node] = nodes(lab);
       const at = Date.now();

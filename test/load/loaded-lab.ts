@@ -70,8 +70,8 @@ export class LoadedLab {
   }
 
   /** Waits until the server has so many agents. */
-  async agentsAre(agents: number): Promise<void> {
-    await until(`${agents} agents`, 300, () => this.agents() === agents);
+  async agentsAre(agents: number, seconds = 120): Promise<void> {
+    await until(`${agents} agents`, seconds, () => this.agents() === agents);
   }
 
   /** How many agents the server has; nothing if it does not answer. */

@@ -99,7 +99,7 @@ export class TunnelLab extends LoadedLab {
     const { code, body } = this.lab.ask(this.lab.bootstrap, "PUT", path, { ...scale, spec: { replicas: agents } });
     if (code !== 200) throw new Error(`the agents cannot be scaled: ${body.message ?? String(code)}`);
     this.#agents = agents;
-    await this.agentsAre(agents);
+    await this.agentsAre(agents, 300);
   }
 
   /** What the kube-apiserver itself says of its calls of the webhook so far: how many, and how many seconds in all. */
