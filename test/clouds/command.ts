@@ -27,17 +27,33 @@ export class Command {
     });
   }
 
-  /** Ends it and everything that it started, at once, as when a machine loses its power. */
-  kill(): void {
+  /**
+   * Ends it and everything that it started, at once, as when a machine loses its power.
+   * @param fits whether this is the moment for it; asked again and again, while everything stands still
+   */
+  kill(fits: () => boolean): void {
     const pid = this.#child.pid;
     if (pid === undefined) return;
-    for (const victim of [pid, ...descendantsOf(pid)])
-      try {
-        process.kill(victim, "SIGKILL");
-      } catch {
-        // It was gone already.
-      }
+    const victims = [pid, ...descendantsOf(pid)];
+    signal(victims, "SIGSTOP");
+    if (fits()) {
+      signal(victims, "SIGKILL");
+      return;
+    }
+    signal(victims, "SIGCONT");
+    setTimeout(() => {
+      this.kill(fits);
+    }, 10);
   }
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids)
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It was gone already.
+    }
 }
 
 function descendantsOf(pid: number): number[] {

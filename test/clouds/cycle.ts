@@ -143,7 +143,7 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
     it("a removal that was cut off is finished by the next, from a machine without the install folder", async () => {
       const removal = deployment.destroy();
       cloud.when("machine is removed", () => {
-        removal.kill();
+        removal.kill(() => deployment.stateIsWhole());
       });
       isCutOff(await removal.ended);
       expect(await cloud.everything()).not.toEqual(before);
@@ -162,7 +162,7 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
     it("of a deploy that was cut off nothing is left either", async () => {
       const deploy = deployment.deploy();
       cloud.when("machine is made", () => {
-        deploy.kill();
+        deploy.kill(() => deployment.stateIsWhole());
       });
       isCutOff(await deploy.ended);
       expect(await cloud.everything()).not.toEqual(before);

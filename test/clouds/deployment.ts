@@ -73,6 +73,16 @@ export class Deployment {
     return ended;
   }
 
+  /** Terraform empties the file before it writes it: one who is killed in between has only the backup beside it. */
+  stateIsWhole(): boolean {
+    try {
+      this.inState();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** What Terraform says of the state: nothing, if all is gone. */
   inState(): string[] {
     const file = join(this.#project.folder, ".state", `${this.#stack}.tfstate`);

@@ -7,8 +7,9 @@ rules; instances that boot; a permission is there at once. Policies count only w
 import sys
 
 import xmltodict
+from moto.ec2.exceptions import InvalidPermissionNotFoundError, InvalidSecurityGroupRuleIdNotFoundError
 from moto.ec2.models.instances import Instance
-from moto.ec2.models.security_groups import SecurityGroupRule
+from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.iam.access_control import IAMPolicyStatement, PermissionResult
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
@@ -50,6 +51,17 @@ def _(original, self, nic_spec, **options):
 SecurityGroupRule.description = property(
     lambda self: self.ip_range.get("Description") or (self.source_group or {}).get("Description")
 )
+
+
+@instead_of(SecurityGroupBackend, "revoke_security_group_ingress")
+def _(original, self, *args, security_rule_ids=None, **options):
+    """A rule that is named by its id and is not there is an error of its own; moto has another one."""
+    try:
+        return original(self, *args, security_rule_ids=security_rule_ids, **options)
+    except InvalidPermissionNotFoundError:
+        if security_rule_ids:
+            raise InvalidSecurityGroupRuleIdNotFoundError(security_rule_ids[0]) from None
+        raise
 
 
 @instead_of(S3Backend, "create_bucket")
