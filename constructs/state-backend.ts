@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
 import type { Inputs } from "./config/inputs.ts";
@@ -50,6 +50,14 @@ export function localStateBackup(stack: TerraformStack, stateFolder: string): st
   return backupOf(localStateFile(stack, stateFolder));
 }
 
+/** Terraform writes a local state in place: killed at that moment it leaves an empty one, which it takes for none. */
+function mustBeWhole(file: string): void {
+  const backup = backupOf(file);
+  const empty = existsSync(file) && readFileSync(file, "utf8").trim() === "";
+  if (empty && existsSync(backup) && /"resources": \[\s*\{/.test(readFileSync(backup, "utf8")))
+    throw new InputError(problem("state-lost", { file, backup }));
+}
+
 /** Terraform would make its state readable for everybody; one that is there already keeps its mode. */
 export function protectLocalState(folder: string, stacks: readonly string[]): void {
   try {
@@ -58,12 +66,14 @@ export function protectLocalState(folder: string, stacks: readonly string[]): vo
     const ignored = ".gitignore\n*.tfstate\n*.tfstate.*\ncluster.json\n";
     if (!existsSync(join(folder, ".gitignore"))) writeFileSync(join(folder, ".gitignore"), ignored);
     for (const stack of stacks) {
+      mustBeWhole(localFile(folder, stack));
       for (const file of [localFile(folder, stack), backupOf(localFile(folder, stack))]) {
         closeSync(openSync(file, "a", 0o600));
         chmodSync(file, 0o600);
       }
     }
   } catch (error) {
+    if (error instanceof InputError) throw error;
     throw new InputError(problem("file-unwritable", { file: folder, reason: reasonOf(error) }));
   }
 }

@@ -198,6 +198,15 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
       });
     },
   ],
+  "state-lost": [
+    () => {
+      inProject((project) => {
+        project.synth();
+        project.write(".state/aws-bootstrap.tfstate.backup", deployedState);
+        project.synth();
+      });
+    },
+  ],
   "config-gone": [
     () => {
       inProject((project) => {
