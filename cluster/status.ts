@@ -241,8 +241,6 @@ function withoutReason(
   const running = pods.filter(({ state }) => state === "Running").map(({ node }) => node);
   const stuck = pods.filter(({ state }) => state !== "Running");
   const events = cluster !== undefined && "events" in cluster ? cluster.events : [];
-  if (server !== undefined && running.length > 0 && server.formerPeers.length === 0)
-    return [blocked(running.join(", "), `port ${ports.agent}`, "no connection has come in on the bootstrap machine")];
   if (server !== undefined && server.formerPeers.length > 0 && away.length === 0)
     return [
       {
@@ -250,6 +248,16 @@ function withoutReason(
         kind: "wrong",
         what: `${server.formerPeers.join(", ")} come to port ${ports.agent} but do not stay: the port is open, the TLS handshake fails`,
         advice: "look at a node too (--node), or at its agent's log: crictl logs there",
+      },
+    ];
+  // A closed connection may leave its trace on the other side only, so none here proves nothing.
+  if (running.length > 0 && away.length === 0)
+    return [
+      {
+        code: "not-connected",
+        kind: "wrong",
+        what: `agents run on ${running.join(", ")}, but none is connected: port ${ports.agent} is blocked, or the TLS handshake fails`,
+        advice: "a node knows which: look at one too (--node)",
       },
     ];
   if (stuck.length > 0 && running.length === 0)
@@ -275,7 +283,9 @@ function withoutReason(
       code: "no-agent-yet",
       kind: "waiting",
       what: "no agent is there yet: until the first one, webhooks, aggregated APIs, oc logs and oc exec fail with “No agent available”",
-      advice: events.at(-1) ?? "wait: agents start with the network of the first node (oc get nodes)",
+      advice:
+        events.at(-1) ??
+        "wait: agents start with the network of the first node (oc get nodes); where nodes are there already, look at one too (--node)",
     },
   ];
 }

@@ -63,6 +63,13 @@ describe("a status", () => {
     ["broken: clock-behind", seen(server(alone), away("not-yet-valid"))],
     ["broken: certificate-expired", seen(server(alone), away("expired"))],
     ["broken: proxy-in-the-way", seen(server(alone), away("refused", { proxy: "http://10.0.0.1:3128" }))],
+    [
+      "broken: handshake-fails",
+      {
+        ...seen(server({ ...alone, formerPeers: ["10.0.0.20"] })),
+        cluster: { ended: false, pods: [pod()], events: [] },
+      },
+    ],
     ["broken: handshake-fails", seen(server({ ...alone, formerPeers: ["10.0.0.20"] }))],
     // One of two: the tunnel carries, and yet somebody must know.
     ["carries: port-blocked", seen(server(), agent(), away("no-answer", { where: "node-1" }))],
@@ -85,7 +92,7 @@ describe("a status", () => {
     ["broken: machine-silent", { machines: [], silent: [{ machine: "core@10.0.0.5", reason: "no route" }] }],
     ["broken: api-silent", { machines: [], silent: [], cluster: { silent: "https://api cannot be asked: 401" } }],
     ["carries: ", { machines: [], silent: [], cluster: { ended: false, pods: [pod({ ready: true })], events: [] } }],
-    ["broken: port-blocked", { ...seen(server(alone)), cluster: { ended: false, pods: [pod()], events: [] } }],
+    ["broken: not-connected", { ...seen(server(alone)), cluster: { ended: false, pods: [pod()], events: [] } }],
     ["waiting: no-agent-yet", { ...seen(server(alone)), cluster: { ended: false, pods: [], events: [] } }],
     [
       "waiting: agents-do-not-start",
