@@ -149,30 +149,38 @@ export async function removeMachines(lab: string): Promise<void> {
   }
 }
 
+/** Another try comes if it is busy. */
 function removeIfNotBusy(group: string): void {
-  try {
+  unless(["EBUSY", "ENOENT"], undefined, () => {
     rmdirSync(group);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EBUSY")) throw error;
-  }
+  });
 }
 
-/** Deepest first. */
+/** Deepest first. Whoever runs in them makes and removes groups meanwhile. */
 function subgroupsOf(group: string): string[] {
-  const below = readdirSync(group, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const entries = unless(["ENOENT"], [], () => readdirSync(group, { withFileTypes: true }));
+  const below = entries.filter((entry) => entry.isDirectory());
   return [...below.flatMap(({ name }) => subgroupsOf(join(group, name))), group];
 }
 
 function processesIn(group: string): number[] {
-  return readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+  // ENODEV: it went between opening and reading.
+  const text = unless(["ENOENT", "ENODEV"], "", () => readFileSync(join(group, "cgroup.procs"), "utf8"));
+  return text.split("\n").filter(Boolean).map(Number);
 }
 
 function kill(pid: number): void {
+  // It has ended in the meantime.
+  unless(["ESRCH"], true, () => process.kill(pid, "SIGKILL"));
+}
+
+/** What `run` gives, or something else if it fails with one of these codes. */
+function unless<T>(codes: readonly string[], otherwise: T, run: () => T): T {
   try {
-    process.kill(pid, "SIGKILL");
+    return run();
   } catch (error) {
-    // It has ended in the meantime.
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    if (error instanceof Error && "code" in error && codes.includes(String(error.code))) return otherwise;
+    throw error;
   }
 }
 

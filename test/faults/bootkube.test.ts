@@ -93,7 +93,7 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
       done: "bootkube.sh and cluster-bootstrap are killed while the cluster is being made",
       lost: "of the tunnel nothing: server and agents stay the same processes, and connected",
       recovered:
-        "bootkube.sh runs again, but cluster-bootstrap (here its stand-in, which does as the real one) refuses to overwrite the static pods that it had copied: remove them from `/etc/kubernetes/manifests` by hand, `bootstrap-konnectivity-server.yaml` excepted",
+        "bootkube.sh runs again, but cluster-bootstrap refuses to overwrite the static pods that it had copied: remove them from `/etc/kubernetes/manifests` by hand, `bootstrap-konnectivity-server.yaml` excepted",
     });
   }, 180_000);
 
@@ -108,7 +108,7 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     expect(lab.ask(lab.node, "GET", secret).code).toBe(404);
     await until("the agent's end", 60, () => processes(lab.node, "proxy-agent").length === 0);
     record({
-      done: `bootkube.sh is killed at the beginning of each of its ${stages.length} stages (${stages.join(", ")})`,
+      done: `bootkube.sh is killed at the beginning of each of its ${stages.length} stages`,
       lost: "the time of a restart each; no key, no manifest",
       recovered: "each stage is done again; at the end keys, server and agents are gone",
     });

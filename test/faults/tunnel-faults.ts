@@ -109,12 +109,12 @@ export const tunnelFaults: readonly Fault[] = [
       const { node, bootstrap } = lab.lab;
       const port = `to-${bootstrap.name}`;
       const at = Number(node.must(`${now}; ip link set ${port} down`));
+      let undone: number;
       try {
         await pulse.until("a failure", 60, (calls) => calls.some(({ sent, failure }) => sent > at && failure !== ""));
       } finally {
-        node.must(`ip link set ${port} up`);
+        undone = Number(node.must(`${now}; ip link set ${port} up`));
       }
-      const undone = Date.now();
       await lab.agentsAre(whole);
       return { at, undone };
     },
@@ -126,11 +126,15 @@ export const tunnelFaults: readonly Fault[] = [
     strike: async (lab, pulse) => {
       const { bootstrap } = lab.lab;
       const rule = `INPUT -p tcp --dport ${ports.agent} --syn -j DROP`;
-      const at = Number(bootstrap.must(`${now}; iptables -I ${rule}`));
+      bootstrap.must(`iptables -I ${rule}`);
+      const [first, second] = nodes(lab);
+      let at: number;
+      let undone: number;
       try {
         await quiet(pulse);
         bootstrap.must("iptables -Z INPUT");
-        for (const node of nodes(lab)) lab.killAgent(node);
+        at = lab.killAgent(first);
+        lab.killAgent(second);
         const knocked = () => Number(bootstrap.must("iptables -nvxL INPUT 1").trim().split(/\s+/)[0]);
         await until("knocking agents", 60, () => knocked() >= whole);
         const since = Date.now();
@@ -138,9 +142,8 @@ export const tunnelFaults: readonly Fault[] = [
           calls.some(({ sent, failure }) => sent > since && failure.endsWith("No agent available")),
         );
       } finally {
-        bootstrap.must(`iptables -D ${rule}`);
+        undone = Number(bootstrap.must(`${now}; iptables -D ${rule}`));
       }
-      const undone = Date.now();
       await lab.agentsAre(whole);
       return { at, undone };
     },
@@ -174,12 +177,12 @@ export const tunnelFaults: readonly Fault[] = [
       const [first, second] = nodes(lab);
       const port = `to-${second.name}`;
       const at = Number(first.must(`${now}; ip link set ${port} down`));
+      let undone: number;
       try {
         await lab.agentsAre(1);
       } finally {
-        first.must(`ip link set ${port} up`);
+        undone = Number(first.must(`${now}; ip link set ${port} up`));
       }
-      const undone = Date.now();
       await lab.agentsAre(whole);
       return { at, undone };
     },

@@ -100,4 +100,19 @@ describe("what is left", () => {
       expect(() => Machine.running(place)).toThrow("does not run");
     }
   });
+
+  it("goes while its control groups come and go, as those of a container that is started again and again", async () => {
+    const name = `${lab}g`;
+    for (let round = 0; round < 3; round++) {
+      const machine = await start("m", name);
+      machine.must(
+        `for place in $(awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/self/mounts); do
+           (while :; do mkdir "$place"/{1..40}; rmdir "$place"/{1..40}; done) >/dev/null 2>&1 &
+         done`,
+      );
+      await removeMachines(name);
+      expect(groupsOf(name)).toEqual([]);
+      rmSync(machine.folder, { recursive: true });
+    }
+  });
 });
