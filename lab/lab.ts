@@ -232,7 +232,7 @@ export class Lab {
     await until("the bootstrap's end", 60, () => this.ask(this.node, "GET", says).code === 200);
   }
 
-  /** Starts a line of bash in a machine that goes on until it ends by itself; its log is /var/log/lab-NAME.log there. */
+  /** Starts a line of bash in a machine that goes on until it ends by itself; its log is NAME.log beside its root. */
   #service(machine: Machine, name: string, line: string, env: Readonly<Record<string, string>> = {}): void {
     const log = openSync(join(machine.folder, `${name}.log`), "a", 0o600);
     const [program = "", ...args] = machine.enter(shellFor(line));

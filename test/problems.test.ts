@@ -292,6 +292,11 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   ),
   "stream-invalid": [() => readStream(userFile("stream.json", "x")), () => readStream(userFile("stream.json", "{}"))],
   "stream-lacks-image": [
+    () => {
+      const images = { aws: { regions: { "eu-central-1": { image: "not an ami" } } } };
+      const stream = JSON.stringify({ architectures: { x86_64: { images } } });
+      return readStream(userFile("stream.json", stream)).awsImage("x86_64", "eu-central-1");
+    },
     () => readStream(userFile("stream.json", '{"architectures":{}}')).awsImage("x86_64", "eu-central-1"),
     () => readStream(userFile("stream.json", '{"architectures":{"aarch64":{}}}')).googleImage("aarch64"),
   ],

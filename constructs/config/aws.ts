@@ -153,6 +153,10 @@ function checkTargetGroups(config: AwsConfig, context: PlatformContext): void {
       "the machine joins no target group then; leave them out",
     );
   if (!config.autoRegisterELB) return;
+  for (const [index, name] of given.entries()) {
+    const same = given.slice(0, index).find((other) => config[other] === config[name]);
+    if (same !== undefined) refuse(context, `aws.${same} and aws.${name}`, "each port has a target group of its own");
+  }
   for (const name of groups.slice(1))
     if (config[name] === undefined)
       invalid(
@@ -171,9 +175,15 @@ function checkRegions(config: AwsConfig, region: string, context: PlatformContex
     "rootVolumeKmsKeyArn",
     "payloadKmsKeyArn",
   ] as const) {
-    const found = config[name]?.split(":")[3];
-    if (found !== undefined && region !== "" && found !== region)
-      refuse(context, `aws.${name} and aws.region`, `it is in ${found}, the cluster in ${region}`);
+    const [, partition, , found] = config[name]?.split(":") ?? [];
+    if (found === undefined || region === "") continue;
+    if (found !== region) refuse(context, `aws.${name} and aws.region`, `it is in ${found}, the cluster in ${region}`);
+    else if (partition !== partitionOf(region))
+      refuse(
+        context,
+        `aws.${name} and aws.region`,
+        `it begins with arn:${partition ?? ""}, ARNs there with arn:${partitionOf(region)}`,
+      );
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isIpv6, isIpv6Network, networkContains, networksOverlap } from "../addresses.ts";
 import { coreKeyOf } from "./azure-ssh-key.ts";
-import { network, oneOf, text, textLike, wholeNumber, yesOrNo } from "./fields.ts";
+import { network, oneOf, textLike, wholeNumber, yesOrNo } from "./fields.ts";
 import { invalid, type PlatformContext, refuse, required, warnOfWorld } from "./platform.ts";
 
 /** What differs between Azure's clouds, by the names that openshift-install gives them. */
@@ -86,10 +86,12 @@ export const azureSchema = z.strictObject(
     marketplaceImage: z
       .strictObject(
         {
-          publisher: text("a publisher, like redhat").describe("Who sells it."),
-          offer: text("an offer, like rh-ocp-worker").describe("What is sold."),
-          sku: text("a SKU of generation 2, like rh-ocp-worker").describe("Which of it; generation 2."),
-          version: text("a version, like 413.92.2023101700").describe("Its version."),
+          publisher: textLike("a publisher, like redhat", /^[\w.-]+$/).describe("Who sells it."),
+          offer: textLike("an offer, like rh-ocp-worker", /^[\w.-]+$/).describe("What is sold."),
+          sku: textLike("a SKU of generation 2, like rh-ocp-worker", /^[\w.-]+$/).describe(
+            "Which of it; generation 2.",
+          ),
+          version: textLike("a version, like 413.92.2023101700", /^[\w.-]+$/).describe("Its version."),
           plan: oneOf("WithPurchasePlan", "NoPurchasePlan")
             .default("WithPurchasePlan")
             .describe("Whether the image is bought; its terms must then have been accepted."),

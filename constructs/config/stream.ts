@@ -18,14 +18,15 @@ export class Stream {
   /** The AMI of a region. */
   awsImage(architecture: Architecture, region: string): string {
     const image = this.#get(architecture, "images", "aws", "regions", region, "image");
-    if (typeof image === "string") return image;
+    if (typeof image === "string" && /^ami-[0-9a-f]{8,17}$/.test(image)) return image;
     throw this.#lacks(`an AWS image for ${architecture} in ${region}`, "aws.rhcosAmi");
   }
 
   /** Google's image, as a path of its API. */
   googleImage(architecture: Architecture): string {
     const [project, name] = ["project", "name"].map((key) => this.#get(architecture, "images", "gcp", key));
-    if (typeof project === "string" && typeof name === "string") return `projects/${project}/global/images/${name}`;
+    const named = (part: unknown) => typeof part === "string" && /^[a-z][a-z0-9.:-]{1,62}$/.test(part);
+    if (named(project) && named(name)) return `projects/${String(project)}/global/images/${String(name)}`;
     throw this.#lacks(`a Google image for ${architecture}`, "google.image");
   }
 

@@ -50,7 +50,6 @@ const tagged: Record<string, "tags" | "labels"> = {
   azurerm_public_ip: "tags",
   azurerm_storage_account: "tags",
   azurerm_user_assigned_identity: "tags",
-  google_compute_address: "labels",
   google_compute_instance: "labels",
   google_storage_bucket: "labels",
 };

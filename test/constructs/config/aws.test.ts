@@ -91,6 +91,16 @@ describe("the aws part of a config", () => {
       "aws.internalApiTargetGroupArn is missing",
     ],
     [
+      "one target group for two ports",
+      { internalApiTargetGroupArn: targetGroup("x"), internalServiceTargetGroupArn: targetGroup("x") },
+      "aws.internalApiTargetGroupArn and aws.internalServiceTargetGroupArn do not go together",
+    ],
+    [
+      "a key of another partition",
+      { payloadKmsKeyArn: key("eu-central-1").replace("arn:aws:", "arn:aws-cn:") },
+      "it begins with arn:aws-cn, ARNs there with arn:aws",
+    ],
+    [
       "no target group for ignition",
       { internalServiceTargetGroupArn: undefined },
       "aws.internalServiceTargetGroupArn is missing",

@@ -80,6 +80,7 @@ describe("the azure part of a config", () => {
     ["imageId", id("Microsoft.Compute/disks/x"), "expected the id of a generation 2 image"],
     ["marketplaceImage", "redhat", "expected an object with publisher, offer, sku, version"],
     ["marketplaceImage", { ...marketplaceImage, publisher: "" }, "expected a publisher, like redhat"],
+    ["marketplaceImage", { ...marketplaceImage, publisher: "red hat" }, "expected a publisher, like redhat"],
     ["marketplaceImage", { ...marketplaceImage, offer: 1 }, "expected an offer, like rh-ocp-worker"],
     ["marketplaceImage", { ...marketplaceImage, sku: undefined }, "azure.marketplaceImage.sku is missing"],
     [
