@@ -96,7 +96,8 @@ export class Machine {
 
   /** Runs a line of bash in the machine. */
   run(line: string, env: Readonly<Record<string, string>> = {}, input = ""): CommandResult {
-    const [program = "", ...args] = this.enter(["bash", "-c", line]);
+    // With a socket for its stdin, which is what Node.js gives it, bash would read the user's .bashrc.
+    const [program = "", ...args] = this.enter(["bash", "--norc", "-c", line]);
     const { status, stdout, stderr } = spawnSync(program, args, {
       encoding: "utf8",
       input,
