@@ -14,7 +14,12 @@ import type { Row } from "./fault.ts";
 import { writePart } from "./page.ts";
 
 const vitest = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
-const write = process.argv.includes("--table");
+const [option] = process.argv.slice(2);
+if (option !== undefined && option !== "--table") {
+  console.error("Usage: npm run faults [-- --table]    (into docs/faults.md, otherwise to stdout)");
+  process.exit(option === "--help" ? 0 : 2);
+}
+const write = option === "--table";
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-faults-"));
 const file = join(folder, "rows");
 /** Each test file, and how the name of its lab begins; the process id follows. */

@@ -118,7 +118,7 @@ function options(): Options {
   try {
     ({ values } = parseArgs({ options: known }));
   } catch (error) {
-    stop(`${error instanceof Error ? error.message : String(error)} Run it with --help.`);
+    stop(`${error instanceof Error ? error.message : String(error)}: run it with --help.`);
   }
   if (values.help === true) {
     console.log(usage.trim());

@@ -47,6 +47,11 @@ describe("a simulated machine", () => {
     expect(readFileSync(join(bootstrap.folder, "root/etc/kubernetes/manifests/x"), "utf8")).toBe("mine\n");
   });
 
+  it("does not read the .bashrc of whoever uses it", () => {
+    writeFileSync(join(folder, ".bashrc"), "echo read\n");
+    expect(bootstrap.must("echo ours", { HOME: folder })).toBe("ours\n");
+  });
+
   it("reaches the other by its cable, and nothing behind it", () => {
     const dial = (address: string) => bootstrap.run(`timeout 2 bash -c '</dev/tcp/${address}/9'`).stderr;
     expect(dial("10.0.0.20")).toContain("Connection refused");
