@@ -72,7 +72,7 @@ beforeAll(() => {
   }
 }, 180_000);
 
-const bootstrapState = ["machine", "payload_booted", "payload_replacement", "report"];
+const bootstrapState = ["machine", "payload_replacement", "report"];
 const teardownState = ["gate", "sweep"];
 
 describe("deploying over a running lab", () => {
