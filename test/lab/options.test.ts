@@ -50,10 +50,10 @@ const pairs: readonly (readonly [Case, Case?])[] = [
   ["a document of 4.18 with a proxy of that time"],
 ];
 
-const furtherChecks: Partial<Record<Case, (lab: Lab) => void>> = {
+const furtherChecks: Partial<Record<Case, (lab: Lab) => void | Promise<void>>> = {
   "http-connect over tcp with client certificates": curlThroughTheServer,
-  "http-connect over the socket, and a Deployment of two on two nodes": (lab) => {
-    for (const node of lab.nodes) expect(node.run("pgrep -x proxy-agent").status).toBe(0);
+  "http-connect over the socket, and a Deployment of two on two nodes": async (lab) => {
+    for (const node of lab.nodes) await until("an agent", 30, () => node.run("pgrep -x proxy-agent").status === 0);
   },
 };
 
@@ -80,7 +80,7 @@ describe("the tunnel holds what verify asks of it", () => {
       for (const { which, lab } of labs) {
         const rows = await lookAt(labChecks(lab, { finish: false }));
         expect(rows.filter(({ result }) => result !== "passed")).toMatchObject([{ id: "step-6" }]);
-        furtherChecks[which]?.(lab);
+        await furtherChecks[which]?.(lab);
       }
       await Promise.all(names.map(removeLab));
     },
