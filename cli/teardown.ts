@@ -101,30 +101,32 @@ function configFor(options: Options): Config {
   return readConfig(fileFor(options));
 }
 
+/** A path of the config file, which is meant from there. */
+function inConfigFolder(options: Options, path: string): string {
+  const file = fileFor(options);
+  return file === undefined ? resolve(path) : resolve(dirname(file), path);
+}
+
 /** The config's, else the environment's, else the install folder's. */
 function kubeconfigFor(options: Options, config: Config): string {
-  const file = fileFor(options);
-  const inConfigFolder = (path: string) => (file === undefined ? resolve(path) : resolve(dirname(file), path));
   const { kubeconfig } = config.teardown;
   const listed = process.env.KUBECONFIG?.split(delimiter).filter((one) => one !== "") ?? [];
   const ofEnvironment = listed.find((one) => existsSync(one)) ?? listed[0];
   return (
     options.kubeconfig ??
-    (kubeconfig === undefined ? undefined : inConfigFolder(kubeconfig)) ??
+    (kubeconfig === undefined ? undefined : inConfigFolder(options, kubeconfig)) ??
     ofEnvironment ??
-    join(inConfigFolder(config.installDir), "auth/kubeconfig")
+    join(inConfigFolder(options, config.installDir), "auth/kubeconfig")
   );
 }
 
 /** The infra ID of the cluster that must answer. @returns undefined if nothing says it */
 function clusterFor(platform: AnyPlatform, options: Options): string | undefined {
   if (platform === "local") return undefined;
-  const file = fileFor(options);
   const { infrastructureName, installDir, state } = configFor(options);
-  const inConfigFolder = (path: string) => (file === undefined ? resolve(path) : resolve(dirname(file), path));
   const remembered = () =>
-    state.local === undefined ? undefined : rememberedCluster(inConfigFolder(state.local.folder));
-  return infrastructureName ?? (metadataOf(inConfigFolder(installDir)) ?? remembered())?.infraID;
+    state.local === undefined ? undefined : rememberedCluster(inConfigFolder(options, state.local.folder));
+  return infrastructureName ?? (metadataOf(inConfigFolder(options, installDir)) ?? remembered())?.infraID;
 }
 
 /** Runs a step on the lab's node, from where its API can be reached. */

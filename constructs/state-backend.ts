@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, wr
 import { join, relative, resolve } from "node:path";
 import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
 import type { Inputs } from "./config/inputs.ts";
+import { hasResources } from "./config/remembered.ts";
 import { reasonOf } from "./config/user-file.ts";
 import { InputError, problem } from "./problems.ts";
 
@@ -54,7 +55,7 @@ export function localStateBackup(stack: TerraformStack, stateFolder: string): st
 function mustBeWhole(file: string): void {
   const backup = backupOf(file);
   const empty = existsSync(file) && readFileSync(file, "utf8").trim() === "";
-  if (empty && existsSync(backup) && /"resources": \[\s*\{/.test(readFileSync(backup, "utf8")))
+  if (empty && existsSync(backup) && hasResources(readFileSync(backup, "utf8")))
     throw new InputError(problem("state-lost", { file, backup }));
 }
 

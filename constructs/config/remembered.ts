@@ -19,10 +19,13 @@ export function rememberedCluster(stateFolder: string): Metadata | undefined {
   return existsSync(file) ? readMetadata(file) : undefined;
 }
 
+/** Whether a state, as Terraform writes it, has resources. */
+export const hasResources = (state: string) => /"resources": \[\s*\{/.test(state);
+
 /** The clouds whose stacks in this folder still have resources. */
 export function deployedIn(stateFolder: string): Platform[] {
   return platforms.filter((platform) => {
     const file = join(stateFolder, `${platform}-bootstrap.tfstate`);
-    return existsSync(file) && /"resources": \[\s*\{/.test(readFileSync(file, "utf8"));
+    return existsSync(file) && hasResources(readFileSync(file, "utf8"));
   });
 }
