@@ -16,7 +16,7 @@ import { InputError, problem } from "../constructs/problems.ts";
 import { labFolder } from "../lab/folder.ts";
 import { configOption } from "./config.ts";
 import type { Output } from "./output.ts";
-import { reportOf, type Row } from "./teardown-report.ts";
+import type { Row } from "./teardown-report.ts";
 
 /** Opens the gate whatever the cluster says: its value is the reason, which is shown. */
 export const gateVariable = "KONNECTIVITY_OPEN_GATE";
@@ -82,6 +82,7 @@ export function teardownCommand(output: Output): Command {
     .addOption(new Option("--last-step", "run by Terraform, when everything else is gone").hideHelp())
     .action(async (platform: AnyPlatform, options: Options & { json?: boolean; lastStep?: boolean }) => {
       const config = configFor(options);
+      const { reportOf } = await import("./teardown-report.ts");
       const rows = await reportOf({
         platform,
         configFile: fileFor(options),

@@ -289,11 +289,12 @@ echo finished`,
   );
   const output = node.must(`
     mkdir -p /etc/kubernetes/{manifests,bootstrap-configs}
-    export BASH_ENV=/opt/kill-at.sh KILL_IN=ours KILL_MARK=/run/mark
-    for KILL_AT in $(seq 1 400); do
-        rm -f ${staticPod} ${manifests}/bootstrap-* /run/mark
+    export BASH_ENV=/opt/kill-at.sh KILL_IN=ours KILL_MARK=/run/mark KILL_DISK='/opt/openshift /etc/kubernetes'
+    KILL_AT=changes ours >/dev/null
+    for KILL_AT in $(sort -nu /run/mark); do
+        rm -rf ${home}/tls ${staticPod} ${manifests}/bootstrap-* /run/mark
         KILL_AT=$KILL_AT ${alone("ours")} >/dev/null 2>&1
-        [ -e /run/mark ] || break
+        [ -e /run/mark ] || { echo "not killed at $KILL_AT"; continue; }
         [ "$(KILL_AT= ours keep 2>/run/why)" = finished ] || { echo "failed after $KILL_AT: $(cat /run/mark /run/why)"; continue; }
         result=right
         grep -l -E '@[A-Z_]+@' ${staticPod} ${manifests}/bootstrap-* && result=unfilled
@@ -304,7 +305,7 @@ echo finished`,
         echo $result
     done`);
   const results = output.trim().split("\n");
-  expect(results.length).toBeGreaterThan(60);
+  expect(results.length).toBeGreaterThan(15);
   expect(new Set(results)).toEqual(new Set(["right"]));
 }, 300_000);
 

@@ -183,13 +183,14 @@ describe("run again", () => {
 it("killed before any of its commands and run again, it ends right", () => {
   const node = nodeWith({ protocol: "http-connect", transport: "tcp" });
   copyFileSync(new URL("../support/kill-at.sh", import.meta.url), join(node.root, "opt/kill-at.sh"));
-  // One entry into the machine for all of them; a line says at which command it was killed and what came of it.
+  // One entry into the machine for all of them; a line says what came of one kill.
   const output = node.must(`
-    export BASH_ENV=/opt/kill-at.sh KILL_IN=konnectivity-bootstrap-pki.sh KILL_MARK=/run/mark
-    for KILL_AT in $(seq 1 200); do
+    export BASH_ENV=/opt/kill-at.sh KILL_IN=konnectivity-bootstrap-pki.sh KILL_MARK=/run/mark KILL_DISK='${tls} ${tls}.new'
+    KILL_AT=changes ${issue}
+    for KILL_AT in $(sort -nu /run/mark); do
         rm -rf ${tls} ${tls}.new /run/mark
         KILL_AT=$KILL_AT ${alone(issue)} >/dev/null 2>&1
-        [ -e /run/mark ] || break
+        [ -e /run/mark ] || { echo "not killed at $KILL_AT"; continue; }
         left=$(grep -rlE 'BEGIN [A-Z ]*PRIVATE KEY' /opt /etc /var /tmp /run 2>/dev/null | grep -v '\\.key$' || :)
         KILL_AT= ${issue} 2>/run/why || { echo "failed after $KILL_AT: $(cat /run/mark /run/why)"; continue; }
         result=right
@@ -203,7 +204,7 @@ it("killed before any of its commands and run again, it ends right", () => {
         echo "$result$left"
     done`);
   const results = output.trim().split("\n");
-  expect(results.length).toBeGreaterThan(40);
+  expect(results.length).toBeGreaterThan(15);
   expect(new Set(results)).toEqual(new Set(["right"]));
 }, 300_000);
 
