@@ -3,6 +3,9 @@
 import { constants } from "node:os";
 import { ensureDependencies } from "../scripts/dependencies.js";
 
+// cdktf's own packages call what newer Node.js deprecates; whoever runs a command cannot do anything about it.
+process.noDeprecation = true;
+
 // A command does its work in one go: a signal in the middle of it waits for the end, so that nothing is left half-written.
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
   process.once(signal, () => process.exit(128 + constants.signals[signal]));

@@ -4,4 +4,6 @@ import { createRequire } from "node:module";
 import "tsx/cjs";
 
 process.setSourceMapsEnabled(false);
+// cdktf's own packages call what newer Node.js deprecates; whoever runs the app cannot do anything about it.
+process.noDeprecation = true;
 createRequire(import.meta.url)("../main.ts");

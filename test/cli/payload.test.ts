@@ -135,7 +135,8 @@ describe.concurrent("payload build", () => {
         resolve({ code: error?.code ?? error?.signal ?? 0, stderr });
       });
     });
-    expect(ended).toEqual({ code: 0, stderr: "sent\nsent\n" });
+    // Node.js 20 ends before it would hear the signal, 22 hears it.
+    expect(ended).toEqual({ code: expect.toBeOneOf([0, 130, 143]) as unknown, stderr: "sent\nsent\n" });
     expect(readdirSync(out).sort()).toEqual(["payload.ign", "pointer.ign"]);
     for (const file of ["payload.ign", "pointer.ign"])
       expect(() => JSON.parse(read(out, file)) as unknown).not.toThrow();
