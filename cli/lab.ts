@@ -56,7 +56,7 @@ export function labCommand(output: Output): Command {
             ipFamily,
             signal,
           });
-          await labIsUp(lab, say, signal);
+          await labIsUp(lab, say, { signal });
         },
         () => Lab.down(name, folder),
       );

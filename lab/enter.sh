@@ -7,4 +7,5 @@ shift 2
 for hierarchy in $(awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/self/mounts); do
     echo $$ >"${hierarchy}/${group}/cgroup.procs"
 done
-exec nsenter -t "${init}" -m -p -n -C -u -i -- "$@"
+# Its root too: under a chroot a mount namespace begins above it.
+exec nsenter -t "${init}" -m -p -n -C -u -i -r --wdns=/ -- "$@"

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
+import { InputError, problem } from "../constructs/problems.ts";
 import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition } from "./ignition.ts";
@@ -245,21 +246,42 @@ export class Lab {
   }
 }
 
+export interface Patience {
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal;
+  /** For each step. @default 120 */
+  readonly seconds?: number;
+}
+
 /** Waits until the tunnel carries: says each step as it comes. */
-export async function labIsUp(lab: Lab, say: (line: string) => void, signal?: AbortSignal): Promise<void> {
-  await bootstrapIsUp(lab, say, signal);
-  await until("an agent", 120, () => answers(lab.bootstrap, "http://127.0.0.1:2041/readyz"), signal);
+export async function labIsUp(lab: Lab, say: (line: string) => void, patience: Patience = {}): Promise<void> {
+  await bootstrapIsUp(lab, say, patience);
+  await step(lab, "an agent", "http://127.0.0.1:2041/readyz", patience);
   say("an agent is connected");
 }
 
 /** Waits until everything on the bootstrap machine runs, whether an agent is connected or not. */
-export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, signal?: AbortSignal): Promise<void> {
-  const { bootstrap } = lab;
-  await until("the tunnel's server", 120, () => answers(bootstrap, "http://127.0.0.1:2041/healthz"), signal);
+export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, patience: Patience = {}): Promise<void> {
+  await step(lab, "the tunnel's server", "http://127.0.0.1:2041/healthz", patience);
   say("the tunnel's server is up");
-  await until("the bootstrap kube-apiserver", 120, () => answers(bootstrap, "https://127.0.0.1:6443/readyz"), signal);
+  await step(lab, "the bootstrap kube-apiserver", "https://127.0.0.1:6443/readyz", patience);
   say("the bootstrap kube-apiserver is ready");
 }
+
+/** Waits until something on the bootstrap machine answers, and says where to look if it never does. */
+async function step({ bootstrap }: Lab, what: string, url: string, { signal, seconds = 120 }: Patience): Promise<void> {
+  try {
+    await until(what, seconds, () => answers(bootstrap, url), signal);
+  } catch (error) {
+    if (!(error instanceof NotInTime)) throw error;
+    const log = join(bootstrap.folder, "bootkube.log");
+    const said = readFileSync(log, "utf8").trim().split("\n").at(-1) ?? "";
+    throw new InputError(problem("lab-stuck", { reason: error.message, said, log }));
+  }
+}
+
+/** Something that was waited for did not come. */
+class NotInTime extends Error {}
 
 const answers = (machine: Machine, url: string) =>
   machine.run(`curl --silent --insecure --fail --max-time 2 ${url}`).status === 0;
@@ -274,7 +296,7 @@ export async function until(
   const end = Date.now() + 1000 * seconds;
   while (!(await condition())) {
     signal?.throwIfAborted();
-    if (Date.now() > end) throw new Error(`${what} did not come within ${seconds} s`);
+    if (Date.now() > end) throw new NotInTime(`${what} did not come within ${seconds} s`);
     await sleep(100);
   }
 }

@@ -91,7 +91,7 @@ async function cdktf(verb: "deploy" | "destroy"): Promise<void> {
   if (interrupted) await new Promise(() => undefined);
   if (code !== 0) {
     console.error(output);
-    throw new Error(`cdktf ${verb} ended with ${String(code)}`);
+    throw new Error(`\`cdktf ${verb}\` failed: what it said is above.`);
   }
 }
 
@@ -103,46 +103,62 @@ function show(what: string, seen: string, right: boolean): void {
   if (!right) process.exitCode = 1;
 }
 
-heading(
-  "A cluster is born on this machine: real Ignition, etcd, kube-apiserver and Konnectivity, in namespaces of their own",
-);
-await cdktf("deploy");
-const lab = Lab.ifRunning(name, labFolder(name));
-if (lab === undefined) throw new Error("the lab does not run");
+/** All of it, step by step. */
+async function demonstrate(): Promise<void> {
+  heading(
+    "A cluster is born on this machine: real Ignition, etcd, kube-apiserver and Konnectivity, in namespaces of their own",
+  );
+  await cdktf("deploy");
+  const lab = Lab.ifRunning(name, labFolder(name));
+  if (lab === undefined) throw new Error("the lab does not run");
 
-heading("A webhook in the pod network, which must answer before a ConfigMap is taken (failurePolicy: Fail)");
-await lab.installWorkload();
-const route = lab.bootstrap.run(`ip route get ${lab.addresses.webhookPod}`);
-show("the bootstrap machine has no route to it", route.stderr.trim(), route.status !== 0);
-const created = lab.createConfigMap(lab.bootstrap, "one", { tunnelled: "true" });
-show(
-  "the bootstrap kube-apiserver reaches it through the tunnel",
-  `ConfigMap ${String(created.code)}`,
-  created.code === 201,
-);
-const denied = lab.createConfigMap(lab.bootstrap, "two", { tunnelled: "true", deny: "true" });
-show("a denial comes through", denied.body.message ?? "", denied.code === 403);
-const byUrl = lab.createConfigMap(lab.bootstrap, "three", { "by-url": "true" });
-show("a webhook by URL is not tunnelled", byUrl.body.message ?? "", byUrl.code === 500);
-const permanent = lab.createConfigMap(lab.node, "four", { tunnelled: "true" });
-show("a kube-apiserver without the tunnel is untouched", `ConfigMap ${String(permanent.code)}`, permanent.code === 201);
+  heading("A webhook in the pod network, which must answer before a ConfigMap is taken (failurePolicy: Fail)");
+  await lab.installWorkload();
+  const route = lab.bootstrap.run(`ip route get ${lab.addresses.webhookPod}`);
+  show("the bootstrap machine has no route to it", route.stderr.trim(), route.status !== 0);
+  const created = lab.createConfigMap(lab.bootstrap, "one", { tunnelled: "true" });
+  show(
+    "the bootstrap kube-apiserver reaches it through the tunnel",
+    `ConfigMap ${String(created.code)}`,
+    created.code === 201,
+  );
+  const denied = lab.createConfigMap(lab.bootstrap, "two", { tunnelled: "true", deny: "true" });
+  show("a denial comes through", denied.body.message ?? "", denied.code === 403);
+  const byUrl = lab.createConfigMap(lab.bootstrap, "three", { "by-url": "true" });
+  show("a webhook by URL is not tunnelled", byUrl.body.message ?? "", byUrl.code === 500);
+  const permanent = lab.createConfigMap(lab.node, "four", { tunnelled: "true" });
+  show(
+    "a kube-apiserver without the tunnel is untouched",
+    `ConfigMap ${String(permanent.code)}`,
+    permanent.code === 201,
+  );
 
-heading("The bootstrap ends: the gate in front of everything opens, and all goes");
-const gate = () =>
-  spawnSync("node", ["cli/konnectivity-bootstrap.js", "teardown", "gate", "--config", config, "local"], {
-    cwd: root,
-    encoding: "utf8",
-  });
-const closed = gate();
-show(
-  "while the cluster needs its bootstrap machine the gate is closed",
-  firstLineOf(closed.stdout),
-  closed.status === 1,
-);
-await lab.growUp();
-await cdktf("destroy");
-const left = [
-  ...(existsSync(labFolder(name)) ? [labFolder(name)] : []),
-  ...readdirSync("/sys/fs/cgroup").filter((entry) => entry.includes(`konnectivity-bootstrap.${name}.`)),
-];
-show("nothing is left", left.join() || "no process, no namespace, no file", left.length === 0);
+  heading("The bootstrap ends: the gate in front of everything opens, and all goes");
+  const gate = () =>
+    spawnSync("node", ["cli/konnectivity-bootstrap.js", "teardown", "gate", "--config", config, "local"], {
+      cwd: root,
+      encoding: "utf8",
+    });
+  const closed = gate();
+  show(
+    "while the cluster needs its bootstrap machine the gate is closed",
+    firstLineOf(closed.stdout),
+    closed.status === 1,
+  );
+  await lab.growUp();
+  await cdktf("destroy");
+  const left = [
+    ...(existsSync(labFolder(name)) ? [labFolder(name)] : []),
+    ...readdirSync("/sys/fs/cgroup").filter((entry) => entry.includes(`konnectivity-bootstrap.${name}.`)),
+  ];
+  show("nothing is left", left.join() || "no process, no namespace, no file", left.length === 0);
+}
+
+try {
+  await demonstrate();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  console.error("The lab goes.");
+  await Lab.down(name, labFolder(name));
+  process.exitCode = 1;
+}

@@ -26,6 +26,8 @@ import { inspect } from "../constructs/payload/inspect.ts";
 import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
 import { InputError, type Problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
+import { labIsUp } from "../lab/lab.ts";
+import { removeLab, startLab } from "./support/lab.ts";
 import { changedExample, exampleOf, metadata, Project } from "./support/stacks.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -310,6 +312,16 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   "lab-not-running": [
     () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
     () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
+  ],
+  "lab-stuck": [
+    async () => {
+      const lab = await startLab({ name: "stuck" });
+      try {
+        await labIsUp(lab, () => undefined, { seconds: 0 });
+      } finally {
+        await removeLab("stuck");
+      }
+    },
   ],
   "gate-closed": [() => withApi({}, (kubeconfig) => teardown("gate", "aws", "--kubeconfig", kubeconfig))],
   "cluster-another": [
