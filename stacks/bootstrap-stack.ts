@@ -2,8 +2,8 @@ import { Annotations, Aspects, TerraformOutput, TerraformResource, TerraformStac
 import type { Construct } from "constructs";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import type { Platform } from "../constructs/config/platform.ts";
-import { PayloadFile } from "../constructs/payload-file.ts";
-import { addStateBackend } from "../constructs/state-backend.ts";
+import { PayloadFile, payloadFileName } from "../constructs/payload-file.ts";
+import { addStateBackend, localStateBackup } from "../constructs/state-backend.ts";
 import { configOf, configPrefix, shellWord, stepOf } from "../constructs/teardown/command-line.ts";
 import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
 import { addressOf } from "../constructs/terraform-address.ts";
@@ -55,13 +55,22 @@ export abstract class BootstrapStack extends TerraformStack {
       if (platform === props.platform) Annotations.of(this).addWarning(message);
   }
 
-  /** What is left is said when everything else is gone: all that the stack makes comes after the report. */
+  /**
+   * What is left is said when everything else is gone: all that the stack makes comes after the report. And then the files
+   * go that hold secrets: the payload, a plan that `cdktf diff` saved, and what the state was before.
+   */
   #reportLast(): void {
     const { platform, inputs } = this.#props;
+    const { stateFolder } = inputs;
     const { resource } = new DestroyStep(this, "report", {
       ...stepOf(this, inputs),
       command: ["teardown", "report", "--last-step", ...configOf(inputs), platform],
       mayFail: true,
+      thenRemoves: [
+        payloadFileName,
+        "plan",
+        ...(stateFolder === undefined ? [] : [localStateBackup(this, stateFolder)]),
+      ],
     });
     Aspects.of(this).add({
       visit: (node) => {
