@@ -2,6 +2,8 @@ import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { App, Manifest, type TerraformStack } from "cdktf";
 import type { Inputs } from "../config/inputs.ts";
+import type { Platform } from "../config/platform.ts";
+import type { DestroyStepProps } from "./destroy-step.ts";
 
 const commandLine = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
 
@@ -12,6 +14,11 @@ export function stepOf(stack: TerraformStack, { workingDirectory }: Pick<Inputs,
     program: relative(workingDirectory, commandLine),
     workingDirectory: relative(folder, workingDirectory),
   };
+}
+
+/** Asks the cluster whether it still needs its bootstrap machine. */
+export function gateStep(stack: TerraformStack, platform: Platform | "local", inputs: Inputs): DestroyStepProps {
+  return { ...stepOf(stack, inputs), command: ["teardown", "gate", ...configOf(inputs), platform] };
 }
 
 /** In front of a command line of the cdktf command, so that it finds the config file. */

@@ -72,7 +72,7 @@ beforeAll(() => {
   }
 }, 180_000);
 
-const bootstrapState = ["machine", "payload_replacement", "report"];
+const bootstrapState = ["gate", "machine", "payload_replacement", "report"];
 const teardownState = ["gate", "sweep"];
 
 describe("deploying over a running lab", () => {
@@ -118,6 +118,20 @@ describe("destroying", () => {
       recovered: "the same command, when that is over",
     });
   }, 120_000);
+
+  it("the bootstrap stack alone: it has the gate too", () => {
+    const before = identity();
+    const { code, output } = destroy("local-bootstrap");
+    expect(code).toBe(1);
+    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was touched");
+    expect(inState("local-bootstrap")).toEqual(bootstrapState);
+    expect(identity()).toEqual(before);
+    record({
+      done: "`terraform destroy` of the bootstrap stack alone, without its teardown",
+      lost: "nothing: it has the gate too",
+      recovered: "the same command, when that is over",
+    });
+  }, 60_000);
 
   it("interrupted at every step and begun again, ends clean", async () => {
     const step = (what: string) => `terraform_data.${what} (local-exec): Executing`;

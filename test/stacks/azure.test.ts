@@ -15,7 +15,7 @@ describe("azure-bootstrap", () => {
       ["azurerm_storage_account", 1],
       ["azurerm_storage_blob", 1],
       ["azurerm_storage_container", 1],
-      ["terraform_data", 3],
+      ["terraform_data", 4],
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { resourcesOf } from "../support/invariants.ts";
 import {
   changedExample,
   exampleOf,
@@ -76,6 +77,14 @@ describe.each(platforms)("%s-teardown", (platform) => {
     const report = stepsOf(stack).report;
     expect(report?.depends_on).toEqual([]);
     expect(report?.provisioner[0]?.["local-exec"]).toMatchObject({ when: "destroy", on_failure: "continue" });
+  });
+
+  it("lets the bootstrap stack ask first too: its gate comes after everything in it", () => {
+    const stack = exampleStack(platform);
+    const { gate } = stepsOf(stack);
+    const others = resourcesOf(stack).map(({ address }) => address);
+    expect([...(gate?.depends_on ?? []), "terraform_data.gate"].sort()).toEqual(others.sort());
+    expect(gate?.provisioner).toEqual(stepsOf(teardownOf(platform)).gate?.provisioner);
   });
 
   it("then removes the payload, a saved plan and a local state's backup: they hold secrets", () => {
