@@ -56,8 +56,9 @@ export abstract class BootstrapStack extends TerraformStack {
   }
 
   /**
-   * Destroying begins with the gate: whoever deployed this stack without the teardown has one too. It ends with the report of
-   * what is left, and then the files go that hold secrets: the payload, a plan that `cdktf diff` saved, the state of before.
+   * Destroying begins with the gate, here too: after Ctrl-C in the teardown the cdktf command goes on with this stack. It ends
+   * with the report of what is left, and then the files go that hold secrets: the payload, a plan that `cdktf diff` saved, the
+   * state of before.
    */
   #addSteps(): void {
     const { platform, inputs } = this.#props;
@@ -72,7 +73,7 @@ export abstract class BootstrapStack extends TerraformStack {
         ...(stateFolder === undefined ? [] : [localStateBackup(this, stateFolder)]),
       ],
     });
-    const { resource: gate } = new DestroyStep(this, "gate", gateStep(this, platform, inputs));
+    const { resource: gate } = new DestroyStep(this, "gate", gateStep(this, platform, inputs, "--wait=0"));
     const comesAfter = (later: TerraformResource, earlier: TerraformResource) => {
       later.dependsOn = [...(later.dependsOn ?? []), addressOf(earlier)];
     };

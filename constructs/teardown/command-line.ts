@@ -16,9 +16,17 @@ export function stepOf(stack: TerraformStack, { workingDirectory }: Pick<Inputs,
   };
 }
 
-/** Asks the cluster whether it still needs its bootstrap machine. */
-export function gateStep(stack: TerraformStack, platform: Platform | "local", inputs: Inputs): DestroyStepProps {
-  return { ...stepOf(stack, inputs), command: ["teardown", "gate", ...configOf(inputs), platform] };
+/**
+ * Asks the cluster whether it still needs its bootstrap machine.
+ * @param options of the command, beside the config file
+ */
+export function gateStep(
+  stack: TerraformStack,
+  platform: Platform | "local",
+  inputs: Inputs,
+  ...options: string[]
+): DestroyStepProps {
+  return { ...stepOf(stack, inputs), command: ["teardown", "gate", ...options, ...configOf(inputs), platform] };
 }
 
 /** In front of a command line of the cdktf command, so that it finds the config file. */

@@ -84,7 +84,10 @@ describe.each(platforms)("%s-teardown", (platform) => {
     const { gate } = stepsOf(stack);
     const others = resourcesOf(stack).map(({ address }) => address);
     expect([...(gate?.depends_on ?? []), "terraform_data.gate"].sort()).toEqual(others.sort());
-    expect(gate?.provisioner).toEqual(stepsOf(teardownOf(platform)).gate?.provisioner);
+    const [ask] = gate?.provisioner ?? [];
+    expect(ask?.["local-exec"]).toMatchObject({ when: "destroy", command: platform });
+    expect(ask?.["local-exec"]).not.toHaveProperty("on_failure");
+    expect(ask?.["local-exec"].interpreter, "whoever pressed Ctrl-C does not wait").toContain("--wait=0");
   });
 
   it("then removes the payload, a saved plan and a local state's backup: they hold secrets", () => {
