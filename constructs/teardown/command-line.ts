@@ -5,7 +5,8 @@ import type { Inputs } from "../config/inputs.ts";
 import type { Platform } from "../config/platform.ts";
 import type { DestroyStepProps } from "./destroy-step.ts";
 
-const commandLine = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
+/** The command line's program. */
+export const commandLine = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
 
 /** How a stack's steps find the command line and the operator's folder, from wherever the tree is. */
 export function stepOf(stack: TerraformStack, { workingDirectory }: Pick<Inputs, "workingDirectory">) {
