@@ -11,9 +11,10 @@ import { busyness, thisMachine } from "../bench/machine.ts";
 import type { Pulse } from "../load/load.ts";
 import { LoadedLab } from "../load/loaded-lab.ts";
 import { labWith, removeLab } from "../support/lab.ts";
-import { lossOf, quiet } from "./fault.ts";
+import { type Fault, lossOf, quiet } from "./fault.ts";
 import { writePart } from "./page.ts";
 import { summaryOf, unexplained, type Window } from "./soak-summary.ts";
+import { prepareStrangers } from "./stranger.ts";
 import { tunnelFaults } from "./tunnel-faults.ts";
 
 const usage = `Usage: npm run soak [-- --minutes=N --seed=S --table]
@@ -45,7 +46,9 @@ async function soak({ minutes, seed, write }: Options): Promise<void> {
   const lab = new LoadedLab(await labWith({ name, nodes: 2 }));
   lab.installHookWithoutMemory();
   await lab.agentsAre(2);
+  await prepareStrangers(lab);
   const random = randomFrom(seed);
+  let bag: Fault[] = [];
   const pulses: [Pulse, Pulse] = [lab.pulse("tunnel, new connections"), lab.pulse("tunnel")];
   const [fresh, kept] = pulses;
   const windows: Window[] = [];
@@ -57,7 +60,9 @@ async function soak({ minutes, seed, write }: Options): Promise<void> {
   say(`calls flow; faults for ${minutes} minutes, seed ${seed}`);
   while (Date.now() < end && trouble === undefined) {
     await sleep(1000 + 4000 * random());
-    const fault = tunnelFaults[Math.floor(random() * tunnelFaults.length)];
+    // Each comes once before any comes again.
+    if (bag.length === 0) bag = [...tunnelFaults];
+    const [fault] = bag.splice(Math.floor(random() * bag.length), 1);
     if (fault === undefined) continue;
     try {
       const struck = await fault.strike(lab, fresh);
