@@ -20,7 +20,7 @@ afterAll(() => {
 class Sample extends BootstrapStack {
   constructor(inputs: Inputs, secret: string) {
     super(newApp(project.outdir), { platform: "local", inputs });
-    new DataResource(this, "account", { input: { secret } });
+    new DataResource(this, "account", { input: { secret }, triggersReplace: { secret } });
   }
 }
 
@@ -42,7 +42,10 @@ function deploy(): void {
   expect(terraform("init")).toMatchObject({ code: 0 });
   expect(terraform("apply", "-auto-approve")).toMatchObject({ code: 0 });
   describeStack("the second key");
-  expect(terraform("apply", "-auto-approve")).toMatchObject({ code: 0 });
+  const { code, output } = terraform("apply", "-auto-approve");
+  expect(code).toBe(0);
+  expect(output).toContain("1 added, 0 changed, 1 destroyed");
+  expect(output, "neither the gate nor the report runs when something is replaced").not.toContain("local-exec");
   expect(terraform("plan", "-out", "plan")).toMatchObject({ code: 0 });
 }
 
