@@ -76,7 +76,8 @@ export const tunnelFaults: readonly Fault[] = [
     recovered: "it is started again and dials again",
     strike: async (lab) => {
       const [first, second] = nodes(lab);
-      second.must(stopAgent);
+      // Ends what is under way in it.
+      const begun = Number(second.must(`${now}; ${stopAgent}`));
       await lab.agentsAre(1);
       const before = processes(first, "proxy-agent");
       const at = lab.killAgent(first);
@@ -84,7 +85,7 @@ export const tunnelFaults: readonly Fault[] = [
       await lab.agentsAre(1);
       second.must(startAgent);
       await lab.agentsAre(whole);
-      return { at };
+      return { at, begun };
     },
   },
   {
