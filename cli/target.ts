@@ -9,7 +9,8 @@ import { labFolder } from "../lab/folder.ts";
 /** Where `status` and `gather` look. */
 export interface TargetOptions {
   readonly name?: string;
-  readonly ssh?: string;
+  /** true: the machine that was deployed from here. */
+  readonly ssh?: string | true;
   readonly node?: readonly string[];
   readonly kubeconfig?: string;
 }
@@ -17,7 +18,11 @@ export interface TargetOptions {
 export function withTarget(command: Command): Command {
   return command
     .option("--name <lab>", "the lab on this machine (default: local)")
-    .option("--ssh <destination>", "a real bootstrap machine instead, like core@10.0.0.5, by this machine's ssh", place)
+    .option(
+      "--ssh [destination]",
+      "a real bootstrap machine instead, like core@10.0.0.5, by this machine's ssh (default: the one that was deployed from here)",
+      place,
+    )
     .option("--node <destination...>", "nodes, the same way: their agents' side", places)
     .option("--kubeconfig <file>", "the cluster's API: the agents' pods, and their logs where it can get them");
 }
@@ -30,10 +35,17 @@ export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptio
     throw new InputError(...named.map((option) => problem("lab-or-cluster", { option })));
   if (named.length === 0) return { ways: await labWays(name ?? "local") };
   const { waysBySsh } = await import("../cluster/probe.ts");
-  const ways = waysBySsh([...(ssh === undefined ? [] : [ssh]), ...node]);
+  const machine = ssh === true ? await machineFromHere() : ssh;
+  const ways = waysBySsh([...(machine === undefined ? [] : [machine]), ...node]);
   if (kubeconfig === undefined) return { ways };
   const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
   return { ways, api: new ClusterApi(readKubeconfig(kubeconfig)) };
+}
+
+async function machineFromHere(): Promise<string> {
+  const { configFileIfThere, readInputs } = await import("../constructs/config/inputs.ts");
+  const { deployedMachine } = await import("./deployed-state.ts");
+  return deployedMachine(readInputs(configFileIfThere(process.env), new Date()));
 }
 
 async function labWays(name: string): Promise<Way[]> {

@@ -1,12 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Inputs, readInputs } from "../constructs/config/inputs.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { configPrefix } from "../constructs/teardown/command-line.ts";
-import { localFile } from "../constructs/state-backend.ts";
 import { labFolder } from "../lab/folder.ts";
+import { addressesIn } from "./deployed-state.ts";
 import { describedStacks } from "./described-stacks.ts";
 
 export interface Row {
@@ -87,7 +86,7 @@ async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): P
     // Terraform writes a shared state when it ends; it comes to this step only when all the rest is gone.
     return made.map(({ type, name }) => ({ state: "gone", what: label(type, name) }));
   }
-  const inState = addressesIn(inputs, stack);
+  const inState = addressesIn(inputs, stack)?.filter((address) => !address.startsWith("terraform_data."));
   if (inState === undefined)
     return [{ state: "not looked at", what: stack, note: "there is no state here: nothing was deployed from here" }];
   const again = `${configPrefix(inputs)}npx cdktf destroy '${platform}-*'`;
@@ -101,31 +100,4 @@ async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): P
       .filter((address) => !described.has(address))
       .map((address): Row => ({ state: "left", what: address, note: again })),
   ];
-}
-
-/** Addresses of the cloud's resources in a stack's state. @returns undefined if there never was one here */
-function addressesIn({ stateFolder, workingDirectory }: Inputs, stack: string): string[] | undefined {
-  const inCloud = (address: string) => !address.startsWith("terraform_data.") && !address.startsWith("data.");
-  if (stateFolder !== undefined) {
-    const file = localFile(stateFolder, stack);
-    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-    if (text.trim() === "") return undefined;
-    const { resources = [] } = JSON.parse(text) as {
-      resources?: { mode: string; type: string; name: string; instances: unknown[] }[];
-    };
-    return resources
-      .filter(({ mode, instances }) => mode === "managed" && instances.length > 0)
-      .map(({ type, name }) => `${type}.${name}`)
-      .filter(inCloud);
-  }
-  const folder = join(workingDirectory, "cdktf.out/stacks", stack);
-  const { TERRAFORM_BINARY_NAME: terraform = "terraform" } = process.env;
-  const { status, stdout, stderr, error } = spawnSync(terraform, [`-chdir=${folder}`, "state", "list"], {
-    encoding: "utf8",
-  });
-  if (status !== 0) {
-    const reason = (error?.message ?? stderr).replace(/\s+/g, " ").trim().slice(0, 200);
-    throw new InputError(problem("state-unreadable", { stack, reason: reason === "" ? "terraform failed" : reason }));
-  }
-  return stdout.split("\n").filter((address) => address !== "" && inCloud(address));
 }

@@ -41,16 +41,20 @@ export async function ask({ machine, command, beside }: Way, logLines: number): 
 
 function output(program: string, args: readonly string[], input: string): Promise<{ text: string; complaint: string }> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "pipe", timeout: 60_000 });
+    const child = spawn(program, args, { stdio: "pipe" });
+    // Not spawn's own: that goes on when the program is not there, and keeps everything waiting.
+    const limit = setTimeout(() => child.kill(), 60_000);
     let [text, complaints] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (part: string) => (text += part));
     child.stderr.setEncoding("utf8").on("data", (part: string) => (complaints += part));
     // A program that ends before it has read everything: how it ended says more.
     child.stdin.on("error", () => undefined).end(input);
     child.on("error", (error) => {
+      clearTimeout(limit);
       resolve({ text, complaint: `${program} cannot be run: ${error.message}` });
     });
     child.on("close", (code) => {
+      clearTimeout(limit);
       const lines = complaints.split(/\r?\n/).filter((line) => line.trim() !== "");
       resolve({ text, complaint: lines.at(-1) ?? `${program} ended with ${String(code)} and no answer` });
     });

@@ -109,12 +109,14 @@ const sentences = {
     `${p.platform} is not in the config, so it is not known what to look for: put it back, or name the right config file with --config.`,
   "gate-reason-missing": (p: { variable: string }) =>
     `${p.variable} is set but says nothing, so nothing was touched: write into it why the machine may go although the gate is closed.`,
-  "state-unreadable": (p: { stack: string; reason: string }) =>
-    `The state of ${p.stack} cannot be read: ${p.reason}; run \`npx cdktf synth\` and \`terraform -chdir=cdktf.out/stacks/${p.stack} init\`, then try again.`,
+  "state-unreadable": (p: { stack: string; folder: string; reason: string }) =>
+    `The state of ${p.stack} cannot be read: ${p.reason}; run \`npx cdktf synth\` and \`terraform -chdir=${p.folder} init\`, then try again.`,
 
   // verify, status and gather
   "lab-or-cluster": (p: { option: string }) =>
     `--name is a lab's and ${p.option} is a real cluster's: give one of them.`,
+  "machine-unclear": (p: { found: string }) =>
+    `--ssh without a destination means the bootstrap machine that was deployed from here, and the state has ${p.found}: give one, like --ssh core@10.0.0.5.`,
   "verify-lab-only": (p: { option: string }) => `${p.option} is for the lab: leave it out with --kubeconfig.`,
   "kubeconfig-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not a kubeconfig that can be used: ${p.detail}; give the one in auth/ of the install folder.`,

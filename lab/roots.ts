@@ -20,7 +20,10 @@ export function prepareRoot(root: string, images: readonly string[], layout: Lay
     chmodSync(join(root, "opt/lab/bin", name), 0o755);
   };
   mkdirSync(join(root, "etc/containers"), { recursive: true });
-  writeFileSync(join(root, "etc/containers/containers.conf"), readFileSync(own("containers.conf"), "utf8"));
+  // With networks of its own: this machine may have one of the same name or addresses.
+  const networks = '\n[network]\nnetwork_config_dir = "/opt/lab/networks"\n';
+  mkdirSync(join(root, "opt/lab/networks"), { recursive: true });
+  writeFileSync(join(root, "etc/containers/containers.conf"), readFileSync(own("containers.conf"), "utf8") + networks);
   writeFileSync(
     join(root, "etc/containers/storage.conf"),
     `[storage]

@@ -10,11 +10,9 @@ import { NetworkInterface } from "../constructs/azure/network-interface.ts";
 import { PayloadReader } from "../constructs/azure/payload-reader.ts";
 import { PayloadSas } from "../constructs/azure/payload-sas.ts";
 import { PayloadStore } from "../constructs/azure/payload-store.ts";
-import { StateBackup } from "../constructs/azure/state-backup.ts";
 import { azureClusterTag, type AzureInputs } from "../constructs/config/azure.ts";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import { ports } from "../constructs/machine-ports.ts";
-import { localStateBackup } from "../constructs/state-backend.ts";
 import { BootstrapStack } from "./bootstrap-stack.ts";
 
 /** azure-bootstrap: the machine, its 8091 rules, its payload, and its place behind the API's load balancers. */
@@ -42,15 +40,8 @@ export class AzureBootstrap extends BootstrapStack {
     });
     const subscriptionId = azure.subscriptionId ?? new DataAzurermClientConfig(this, "client").subscriptionId;
 
-    const backup =
-      pointer.by === "sas"
-        ? new StateBackup(this, "state-backup", {
-            file: inputs.stateFolder === undefined ? undefined : localStateBackup(this, inputs.stateFolder),
-          })
-        : undefined;
     const store = new PayloadStore(this, "payload-store", {
       ...place,
-      after: backup === undefined ? [] : [backup.removedLast],
       accountName: `${infraId.replaceAll("-", "").slice(0, 24 - uniquePart.length)}${uniquePart}`,
       blobDomain: azure.blobDomain,
       payload: this.payload,

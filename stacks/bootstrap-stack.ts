@@ -2,9 +2,9 @@ import { Annotations, Aspects, TerraformOutput, TerraformResource, TerraformStac
 import type { Construct } from "constructs";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import type { Platform } from "../constructs/config/platform.ts";
-import { PayloadFile } from "../constructs/payload-file.ts";
-import { addStateBackend } from "../constructs/state-backend.ts";
-import { configOf, configPrefix, shellWord, stepOf } from "../constructs/teardown/command-line.ts";
+import { PayloadFile, payloadFileName } from "../constructs/payload-file.ts";
+import { addStateBackend, localStateBackup } from "../constructs/state-backend.ts";
+import { configOf, configPrefix, gateStep, shellWord, stepOf } from "../constructs/teardown/command-line.ts";
 import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
 import { addressOf } from "../constructs/terraform-address.ts";
 
@@ -49,25 +49,40 @@ export abstract class BootstrapStack extends TerraformStack {
         source: `hashicorp/${provider}`,
         version: inputs.providerVersions[provider],
       });
-    this.#reportLast();
+    this.#addSteps();
     this.payload = new PayloadFile(this, "payload", inputs);
     for (const { message, platform = props.platform } of inputs.warnings)
       if (platform === props.platform) Annotations.of(this).addWarning(message);
   }
 
-  /** What is left is said when everything else is gone: all that the stack makes comes after the report. */
-  #reportLast(): void {
+  /**
+   * Destroying begins with the gate, here too: after Ctrl-C in the teardown the cdktf command goes on with this stack. It ends
+   * with the report of what is left, and then the files go that hold secrets: the payload, a plan that `cdktf diff` saved, the
+   * state of before.
+   */
+  #addSteps(): void {
     const { platform, inputs } = this.#props;
-    const { resource } = new DestroyStep(this, "report", {
+    const { stateFolder } = inputs;
+    const { resource: report } = new DestroyStep(this, "report", {
       ...stepOf(this, inputs),
       command: ["teardown", "report", "--last-step", ...configOf(inputs), platform],
       mayFail: true,
+      thenRemoves: [
+        payloadFileName,
+        "plan",
+        ...(stateFolder === undefined ? [] : [localStateBackup(this, stateFolder)]),
+      ],
     });
+    const { resource: gate } = new DestroyStep(this, "gate", gateStep(this, platform, inputs, "--wait=0"));
+    const comesAfter = (later: TerraformResource, earlier: TerraformResource) => {
+      later.dependsOn = [...(later.dependsOn ?? []), addressOf(earlier)];
+    };
     Aspects.of(this).add({
       visit: (node) => {
         // Not instanceof: with CDK Terrain a provider can bring a cdktf of its own.
-        if (TerraformResource.isTerraformResource(node) && node !== resource)
-          node.dependsOn = [...(node.dependsOn ?? []), addressOf(resource)];
+        if (!TerraformResource.isTerraformResource(node) || node === report) return;
+        comesAfter(node, report);
+        if (node !== gate) comesAfter(gate, node);
       },
     });
   }

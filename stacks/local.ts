@@ -1,13 +1,11 @@
 import { relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { App, Manifest, TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import type { LocalInputs } from "../constructs/config/local.ts";
 import { Machine } from "../constructs/local/machine.ts";
+import { commandLine } from "../constructs/teardown/command-line.ts";
 import { BootstrapStack } from "./bootstrap-stack.ts";
-
-const commandLine = fileURLToPath(new URL("../cli/konnectivity-bootstrap.js", import.meta.url));
 
 /** local-bootstrap: the same payload on this machine, in a lab of real programs. It needs no provider and no network. */
 export class LocalBootstrap extends BootstrapStack {

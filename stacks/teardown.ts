@@ -2,7 +2,7 @@ import { type App, TerraformStack } from "cdktf";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import type { Platform } from "../constructs/config/platform.ts";
 import { addStateBackend } from "../constructs/state-backend.ts";
-import { configOf, stepOf } from "../constructs/teardown/command-line.ts";
+import { configOf, gateStep, stepOf } from "../constructs/teardown/command-line.ts";
 import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
 import { requiredTerraform } from "./bootstrap-stack.ts";
 
@@ -23,8 +23,7 @@ export class TeardownStack extends TerraformStack {
       mayFail: true,
     });
     new DestroyStep(this, "gate", {
-      ...stepOf(this, inputs),
-      command: ["teardown", "gate", ...configOf(inputs), platform],
+      ...gateStep(this, platform, inputs),
       before: [sweep.resource],
     });
   }

@@ -364,6 +364,19 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => statusCommand(silent).parseAsync(["--name=local", "--ssh=core@10.0.0.5"], { from: "user" }),
     () => gatherCommand(silent).parseAsync(["--name=local", "--kubeconfig=x"], { from: "user" }),
   ],
+  "machine-unclear": [
+    async () => {
+      const { files } = exampleOf("aws");
+      const project = new Project(changedExample("aws"), { files });
+      vi.stubEnv("KONNECTIVITY_CONFIG", project.configFile);
+      try {
+        await statusCommand(silent).parseAsync(["--ssh"], { from: "user" });
+      } finally {
+        vi.unstubAllEnvs();
+        project.remove();
+      }
+    },
+  ],
   "verify-lab-only": [
     () => {
       checkOptions({ kubeconfig: "kubeconfig", name: "local", finish: true });

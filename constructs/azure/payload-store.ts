@@ -15,8 +15,6 @@ export interface PayloadStoreProps {
   readonly payload: PayloadFile;
   /** Whether the account's keys open anything. */
   readonly sharedKeys: boolean;
-  /** What is there before it, and goes after it. */
-  readonly after: readonly ITerraformDependable[];
   readonly tags: Readonly<Record<string, string>>;
 }
 
@@ -51,7 +49,6 @@ export class PayloadStore extends Construct {
       defaultToOauthAuthentication: !sharedKeys,
       localUserEnabled: false,
       tags: props.tags,
-      dependsOn: [...props.after],
     });
     const container = new StorageContainer(this, "container", {
       name: this.containerName,

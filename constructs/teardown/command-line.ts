@@ -2,8 +2,11 @@ import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { App, Manifest, type TerraformStack } from "cdktf";
 import type { Inputs } from "../config/inputs.ts";
+import type { Platform } from "../config/platform.ts";
+import type { DestroyStepProps } from "./destroy-step.ts";
 
-const commandLine = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
+/** The command line's program. */
+export const commandLine = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
 
 /** How a stack's steps find the command line and the operator's folder, from wherever the tree is. */
 export function stepOf(stack: TerraformStack, { workingDirectory }: Pick<Inputs, "workingDirectory">) {
@@ -12,6 +15,19 @@ export function stepOf(stack: TerraformStack, { workingDirectory }: Pick<Inputs,
     program: relative(workingDirectory, commandLine),
     workingDirectory: relative(folder, workingDirectory),
   };
+}
+
+/**
+ * Asks the cluster whether it still needs its bootstrap machine.
+ * @param options of the command, beside the config file
+ */
+export function gateStep(
+  stack: TerraformStack,
+  platform: Platform | "local",
+  inputs: Inputs,
+  ...options: string[]
+): DestroyStepProps {
+  return { ...stepOf(stack, inputs), command: ["teardown", "gate", ...options, ...configOf(inputs), platform] };
 }
 
 /** In front of a command line of the cdktf command, so that it finds the config file. */

@@ -1,4 +1,4 @@
-import { DataResource, type ITerraformDependable } from "cdktf";
+import { DataResource, type ITerraformDependable, type LocalExecProvisioner } from "cdktf";
 import { Construct } from "constructs";
 
 export interface DestroyStepProps {
@@ -12,7 +12,18 @@ export interface DestroyStepProps {
   readonly before?: readonly ITerraformDependable[];
   /** Whether the rest is destroyed although this failed. @default false */
   readonly mayFail?: boolean;
+  /** Files that go when the command is done, from the stack's folder. @default - none */
+  readonly thenRemoves?: readonly string[];
 }
+
+/** Of today's description, not of the state: the folders may be others by now. */
+const removalOf = (files: readonly string[]): LocalExecProvisioner => ({
+  type: "local-exec",
+  when: "destroy",
+  interpreter: ["node", "-e"],
+  command: "for (const file of JSON.parse(process.env.FILES)) require('node:fs').rmSync(file, { force: true })",
+  environment: { FILES: JSON.stringify(files) },
+});
 
 /**
  * Runs a command of ours when it is destroyed, and at no other time: nothing in it can make Terraform replace it during a
@@ -23,7 +34,7 @@ export class DestroyStep extends Construct {
 
   constructor(scope: Construct, id: string, props: DestroyStepProps) {
     super(scope, id);
-    const { command, program, workingDirectory, before = [], mayFail = false } = props;
+    const { command, program, workingDirectory, before = [], mayFail = false, thenRemoves = [] } = props;
     const words = [...command];
     const last = words.pop() ?? "";
     this.resource = new DataResource(this, "Default", {
@@ -38,6 +49,7 @@ export class DestroyStep extends Construct {
           interpreter: ["node", program, ...words],
           command: last,
         },
+        ...(thenRemoves.length === 0 ? [] : [removalOf(thenRemoves)]),
       ],
     });
     // The bindings do not know it.

@@ -10,13 +10,18 @@ export interface Ended {
 /** A program that runs while the stand-ins in this process answer it. */
 export class Command {
   readonly #child: ChildProcess;
+  readonly #awaited: { words: string; then: () => void }[] = [];
   readonly ended: Promise<Ended>;
 
   constructor(program: string, args: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }) {
     this.#child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.on("data", (chunk: Buffer) => (output += String(chunk)));
+      stream?.on("data", (chunk: Buffer) => {
+        output += String(chunk);
+        const now = this.#awaited.findIndex(({ words }) => output.includes(words));
+        if (now >= 0) this.#awaited.splice(now, 1)[0]?.then();
+      });
     this.ended = new Promise((resolve, reject) => {
       this.#child.once("error", reject);
       this.#child.once("close", (code) => {
@@ -25,6 +30,17 @@ export class Command {
         resolve({ code, output: output.replace(/\u001b\[[0-9;]*[A-Za-z]/g, "").replace(/\n[│ ]*/g, "\n") });
       });
     });
+  }
+
+  /** When it has said these words, once. */
+  when(words: string, then: () => void): this {
+    this.#awaited.push({ words, then });
+    return this;
+  }
+
+  /** As Ctrl-C does. */
+  interrupt(): void {
+    this.#child.kill("SIGINT");
   }
 
   /**

@@ -168,6 +168,7 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
       expect(await cloud.everything()).not.toEqual(before);
       succeeds(await deployment.destroy().ended);
       await nothingIsLeft();
+      expect(() => deployment.payload(), "nor the payload on disk").toThrow("ENOENT");
     });
   });
 }

@@ -11,8 +11,8 @@ interface LocalExec {
 describe("the wait for a permission", () => {
   it("takes as long as it says, and ends well", () => {
     const stack = exampleStack("azure", { pointer: "identity", identityWaitSeconds: 1 });
-    const wait = Object.values(stack.resource.terraform_data ?? {}).find(
-      ({ provisioner }) => provisioner !== undefined,
+    const wait = Object.values(stack.resource.terraform_data ?? {}).find((one) =>
+      JSON.stringify(one).includes("WAIT_SECONDS"),
     );
     const [{ "local-exec": step }] = wait?.provisioner as [{ "local-exec": LocalExec }];
     const [program, ...options] = step.interpreter;

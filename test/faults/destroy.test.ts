@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +9,11 @@ import { localFile } from "../../constructs/state-backend.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { Lab } from "../../lab/lab.ts";
 import { synthesize } from "../../stacks/app.ts";
+import { Command } from "../clouds/command.ts";
 import { LoadedLab, processes } from "../load/loaded-lab.ts";
+import { filesIn } from "../support/invariants.ts";
 import { leftOf, removeLab } from "../support/lab.ts";
-import { interruptTerraform, runTerraform } from "../support/terraform.ts";
+import { runTerraform } from "../support/terraform.ts";
 import { record } from "./fault.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -29,10 +30,27 @@ type Stack = "local-teardown" | "local-bootstrap";
 const inStack = (stack: Stack, ...args: string[]) => [`-chdir=${join(outdir, "stacks", stack)}`, ...args];
 const terraform = (stack: Stack, ...args: string[]) => runTerraform(inStack(stack, ...args));
 const apply = (stack: Stack) => terraform(stack, "apply", "-auto-approve");
-const destroy = (stack: Stack) => terraform(stack, "destroy", "-auto-approve");
-/** Kills it there, and everything that it started. */
-const interrupt = (stack: Stack, words: string, signal: NodeJS.Signals) =>
-  interruptTerraform(inStack(stack, "destroy", "-auto-approve"), words, signal);
+const cdktf = join(root, "node_modules/.bin/cdktf");
+const cdktfDestroy = () =>
+  new Command(cdktf, ["destroy", "local-*", "--auto-approve", "--output", outdir], {
+    cwd: root,
+    env: { ...process.env, KONNECTIVITY_CONFIG: configFile, CHECKPOINT_DISABLE: "1", NO_COLOR: "1", FORCE_COLOR: "0" },
+  });
+/** Kills it with everything that it started when it has begun this step, while no state is being written. */
+async function killedAt(step: string): Promise<number | null> {
+  const command = cdktfDestroy();
+  command.when(`terraform_data.${step} (${step}/Default) (local-exec): Executing`, () => {
+    command.kill(() => statesAreWhole());
+  });
+  return (await command.ended).code;
+}
+const statesAreWhole = () => {
+  try {
+    return [inState("local-teardown"), inState("local-bootstrap")].length === 2;
+  } catch {
+    return false;
+  }
+};
 
 /** What a stack's state has. */
 function inState(stack: Stack): string[] {
@@ -72,7 +90,7 @@ beforeAll(() => {
   }
 }, 180_000);
 
-const bootstrapState = ["machine", "payload_replacement", "report"];
+const bootstrapState = ["gate", "machine", "payload_replacement", "report"];
 const teardownState = ["gate", "sweep"];
 
 describe("deploying over a running lab", () => {
@@ -94,23 +112,14 @@ describe("deploying over a running lab", () => {
   }, 60_000);
 });
 
-describe("destroying", () => {
-  it("by the real cdktf, while the cluster needs its bootstrap machine: the gate refuses, and nothing is touched", () => {
+describe("destroying, by the real cdktf", () => {
+  it("while the cluster needs its bootstrap machine: the gate refuses, and nothing is touched", async () => {
     const before = identity();
     describeStacks({});
-    const { status, stdout, stderr } = spawnSync(
-      "npx",
-      ["cdktf", "destroy", "local-*", "--auto-approve", "--output", outdir],
-      {
-        cwd: root,
-        encoding: "utf8",
-        env: { ...process.env, KONNECTIVITY_CONFIG: configFile, CHECKPOINT_DISABLE: "1", NO_COLOR: "1" },
-      },
-    );
-    expect(status).not.toBe(0);
-    expect(`${stdout}${stderr}`).toContain("The cluster still needs its bootstrap machine, so nothing was touched");
-    expect(inState("local-teardown")).toEqual(teardownState);
-    expect(inState("local-bootstrap")).toEqual(bootstrapState);
+    const { code, output } = await cdktfDestroy().ended;
+    expect(code).not.toBe(0);
+    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was touched");
+    expect([inState("local-teardown"), inState("local-bootstrap")]).toEqual([teardownState, bootstrapState]);
     expect(identity()).toEqual(before);
     record({
       done: "`cdktf destroy` before the bootstrap is complete",
@@ -119,45 +128,52 @@ describe("destroying", () => {
     });
   }, 120_000);
 
-  it("interrupted at every step and begun again, ends clean", async () => {
-    const step = (what: string) => `terraform_data.${what} (local-exec): Executing`;
+  it("stopped by Ctrl-C while the gate waits: cdktf goes on with the bootstrap stack, whose own gate refuses", async () => {
     const before = identity();
     describeStacks({ teardown: { waitMinutes: 5 } });
-    expect(await interrupt("local-teardown", "not yet", "SIGINT")).toMatchObject({ code: 1 });
+    const command = cdktfDestroy();
+    command.when("not yet", () => {
+      command.interrupt();
+    });
+    const { code, output } = await command.ended;
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/local-bootstrap +terraform_data.gate/);
+    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was touched");
     expect([inState("local-teardown"), inState("local-bootstrap")]).toEqual([teardownState, bootstrapState]);
     expect(identity()).toEqual(before);
+    record({
+      done: "`cdktf destroy` is interrupted by Ctrl-C while the gate waits",
+      lost: "nothing: the cdktf command goes on with the bootstrap stack, but that has the gate too, and is refused",
+      recovered: "the same command again",
+    });
+  }, 120_000);
 
+  it("killed at every step and begun again, ends clean", async () => {
     await runningLab().growUp();
-    expect(await interrupt("local-teardown", step("sweep"), "SIGKILL")).toMatchObject({ code: null });
+    expect(terraform("local-bootstrap", "plan", "-out", "plan")).toMatchObject({ code: 0 });
+    expect(await killedAt("sweep")).toBe(null);
     expect(inState("local-teardown")).toContain("sweep");
     expect(inState("local-bootstrap")).toEqual(bootstrapState);
     expect(runningLab().nodes).toHaveLength(1);
-    expect(destroy("local-teardown")).toMatchObject({ code: 0 });
+
+    expect(await killedAt("machine")).toBe(null);
     expect(inState("local-teardown")).toEqual([]);
-
-    expect(await interrupt("local-bootstrap", step("machine"), "SIGKILL")).toMatchObject({ code: null });
     expect(inState("local-bootstrap")).toContain("machine");
-    expect(await interrupt("local-bootstrap", step("report"), "SIGKILL")).toMatchObject({ code: null });
-    expect(inState("local-bootstrap")).toContain("report");
 
-    const { code, output } = destroy("local-bootstrap");
+    expect(await killedAt("report")).toBe(null);
+    expect(inState("local-bootstrap")).toEqual(["report"]);
+
+    const { code, output } = await cdktfDestroy().ended;
     expect(code).toBe(0);
     expect(output).toContain("2 gone, 0 terminating, 0 left, 0 not looked at.");
-    for (const stack of ["local-teardown", "local-bootstrap"] as const) {
-      expect(inState(stack)).toEqual([]);
-      expect(destroy(stack)).toMatchObject({ code: 0 });
-    }
+    expect([inState("local-teardown"), inState("local-bootstrap")]).toEqual([[], []]);
     expect(leftOf(name)).toEqual([]);
-    for (const [what, how] of [
-      ["the gate waits", "by Ctrl-C"],
-      ["the sweep runs", "by `kill -9`"],
-      ["the bootstrap stack's machine goes", "by `kill -9`"],
-      ["the report is made", "by `kill -9`"],
-    ] as const)
+    expect(filesIn(outdir).filter((file) => /payload|plan$/.test(file))).toEqual([]);
+    for (const what of ["the sweep runs", "the bootstrap stack's machine goes", "the report is made"])
       record({
-        done: `destroying is interrupted ${how} while ${what}`,
+        done: `\`cdktf destroy\` is killed (\`kill -9\`, with all that it started) while ${what}`,
         lost: "nothing",
         recovered: "the same command again ends clean: no process, no file, no control group, an empty state",
       });
-  }, 180_000);
+  }, 240_000);
 });

@@ -18,6 +18,8 @@ export interface Fault {
 /** Moments, in milliseconds since 1970. */
 export interface Struck {
   readonly at: number;
+  /** When its preparation may have taken calls. @default - it takes none */
+  readonly begun?: number;
   /** When that which was done was undone. @default - it repairs itself */
   readonly undone?: number;
 }

@@ -5,6 +5,8 @@ import { lossOf } from "./fault.ts";
 /** From a fault until all was quiet again, in milliseconds since 1970. */
 export interface Window {
   readonly fault: string;
+  /** When calls may first have suffered; before `from` if its preparation takes some. */
+  readonly begun: number;
   readonly from: number;
   readonly until: number;
 }
@@ -16,7 +18,7 @@ export interface Memory {
 
 /** Calls that were lost, but by no fault: they were neither sent while one was under way nor under way when one came. */
 export function unexplained(calls: readonly Call[], windows: readonly Window[]): Call[] {
-  const touched = ({ sent, took }: Call) => windows.some(({ from, until }) => sent + took >= from && sent < until);
+  const touched = ({ sent, took }: Call) => windows.some(({ begun, until }) => sent + took >= begun && sent < until);
   return calls.filter((call) => isBad(call) && !touched(call));
 }
 
@@ -26,16 +28,12 @@ export function unexplained(calls: readonly Call[], windows: readonly Window[]):
  */
 export function summaryOf(calls: readonly Call[], windows: readonly Window[], memory: readonly Memory[]): string {
   // A call that one fault took is not the next one's, even if it was still under way then.
-  const losses = windows.map(({ fault, from, until }, index) => {
+  const losses = windows.map(({ fault, begun, from, until }, index) => {
     const since = windows[index - 1]?.until ?? 0;
-    return {
-      fault,
-      ...lossOf(
-        calls.filter(({ sent }) => sent >= since),
-        { at: from },
-        until,
-      ),
-    };
+    const own = calls.filter(({ sent }) => sent >= since);
+    const { bad } = lossOf(own, { at: begun }, until);
+    const { milliseconds } = lossOf(own, { at: from }, until);
+    return { fault, bad, milliseconds };
   });
   const names = [...new Set(windows.map(({ fault }) => fault))].sort();
   const lost = calls.filter(isBad).length;

@@ -9,11 +9,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { busyness, thisMachine } from "../bench/machine.ts";
 import type { Pulse } from "../load/load.ts";
+import type { Call } from "../load/statistics.ts";
 import { LoadedLab } from "../load/loaded-lab.ts";
 import { labWith, removeLab } from "../support/lab.ts";
-import { lossOf, quiet } from "./fault.ts";
+import { type Fault, lossOf, quiet } from "./fault.ts";
 import { writePart } from "./page.ts";
 import { summaryOf, unexplained, type Window } from "./soak-summary.ts";
+import { prepareStrangers } from "./stranger.ts";
 import { tunnelFaults } from "./tunnel-faults.ts";
 
 const usage = `Usage: npm run soak [-- --minutes=N --seed=S --table]
@@ -45,7 +47,9 @@ async function soak({ minutes, seed, write }: Options): Promise<void> {
   const lab = new LoadedLab(await labWith({ name, nodes: 2 }));
   lab.installHookWithoutMemory();
   await lab.agentsAre(2);
+  await prepareStrangers(lab);
   const random = randomFrom(seed);
+  let bag: Fault[] = [];
   const pulses: [Pulse, Pulse] = [lab.pulse("tunnel, new connections"), lab.pulse("tunnel")];
   const [fresh, kept] = pulses;
   const windows: Window[] = [];
@@ -57,12 +61,14 @@ async function soak({ minutes, seed, write }: Options): Promise<void> {
   say(`calls flow; faults for ${minutes} minutes, seed ${seed}`);
   while (Date.now() < end && trouble === undefined) {
     await sleep(1000 + 4000 * random());
-    const fault = tunnelFaults[Math.floor(random() * tunnelFaults.length)];
+    // Each comes once before any comes again.
+    if (bag.length === 0) bag = [...tunnelFaults];
+    const [fault] = bag.splice(Math.floor(random() * bag.length), 1);
     if (fault === undefined) continue;
     try {
       const struck = await fault.strike(lab, fresh);
       for (const pulse of pulses) await quiet(pulse);
-      const window = { fault: fault.name, from: struck.at, until: Date.now() };
+      const window = { fault: fault.name, begun: struck.begun ?? struck.at, from: struck.at, until: Date.now() };
       windows.push(window);
       const { bad, milliseconds } = lossOf([...fresh.calls, ...kept.calls], struck, window.until);
       say(`${fault.name}: ${bad} calls lost, ${(milliseconds / 1000).toFixed(1)} s`);
@@ -80,12 +86,18 @@ async function soak({ minutes, seed, write }: Options): Promise<void> {
   const text = [
     `From: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${took} minutes, seed ${seed}.`,
     summaryOf(calls, windows, memory),
-    `Calls lost while no fault was under way: ${stray.length}${stray.length === 0 ? "" : ` (${stray[0]?.failure ?? ""})`}. Agents connected at the end: ${agents ?? "unknown"} of 2.`,
+    `Calls lost while no fault was under way: ${stray.length}${strayOf(stray, start)}. Agents connected at the end: ${agents ?? "unknown"} of 2.`,
     ...(trouble === undefined ? [] : [`NOT RECOVERED: ${trouble}`]),
   ].join("\n\n");
   if (write) writePart("soak", text);
   else console.log(text);
   if (trouble !== undefined || stray.length > 0 || agents !== 2) process.exitCode = 1;
+}
+
+/** The first of them, and when it was sent: the progress on stderr says what was done around that time. */
+function strayOf([first]: readonly Call[], start: number): string {
+  if (first === undefined) return "";
+  return ` (the first after ${((first.sent - start) / 1000).toFixed(1)} s: ${first.failure || "it took too long"})`;
 }
 
 function numberOf(text: string, what: string, least: number, most: number): number {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { ports, routing, tls } from "../../constructs/konnectivity/names.ts";
 import { type Lab, until } from "../../lab/lab.ts";
 import type { Machine } from "../../lab/machine.ts";
+import type { LoadedLab } from "../load/loaded-lab.ts";
 import { currentProxy, ensureGoProgram } from "../../scripts/go-programs.js";
 
 const folder = "/opt/lab/strangers";
@@ -20,22 +21,21 @@ const shown = {
   "a good certificate": { ca: "server.crt", pair: "good", refusal: undefined },
 } as const;
 export type Shown = keyof typeof shown;
+export const refused = (Object.keys(shown) as Shown[]).filter((one) => shown[one].refusal !== undefined);
 
 /** Real agents on a node, beside the tunnel's own. */
 export function strangers(lab: Lab, which: readonly Shown[]): Stranger[] {
-  makeKeys(lab);
   return which.map((one, index) => new Stranger(lab, one, 9000 + 2 * index));
 }
 
-function makeKeys({ bootstrap, node }: Lab): void {
-  if (node.run(`test -e ${folder}/server.crt`).status === 0) return;
+/** Their keys; and the server, started again for that, takes agents of a second CA too. */
+export async function prepareStrangers(loaded: LoadedLab): Promise<void> {
+  const { bootstrap, node } = loaded.lab;
   node.must(`bash -s ${folder}`, {}, readFileSync(new URL("strangers.sh", import.meta.url), "utf8"));
   node.must(`cat >${folder}/server.crt`, {}, bootstrap.must(`cat ${tls}/serving/ca.crt`));
-}
-
-/** The server takes agents of the second CA too when it is started again. */
-export function trustSecondCa({ bootstrap, node }: Lab): void {
   bootstrap.must(`cat >>${tls}/serving/ca.crt`, {}, node.must(`cat ${folder}/second-ca.crt`));
+  loaded.killServer();
+  await loaded.agentsAre(loaded.lab.nodes.length);
 }
 
 /** A real agent that the tunnel did not start. */

@@ -3,7 +3,7 @@ import { until } from "../../lab/lab.ts";
 import type { Machine } from "../../lab/machine.ts";
 import { type LoadedLab, processes } from "../load/loaded-lab.ts";
 import { type Fault, quiet } from "./fault.ts";
-import { strangers } from "./stranger.ts";
+import { refused, strangers } from "./stranger.ts";
 
 const now = "date +%s%3N";
 const whole = 2;
@@ -76,7 +76,8 @@ export const tunnelFaults: readonly Fault[] = [
     recovered: "it is started again and dials again",
     strike: async (lab) => {
       const [first, second] = nodes(lab);
-      second.must(stopAgent);
+      // Ends what is under way in it.
+      const begun = Number(second.must(`${now}; ${stopAgent}`));
       await lab.agentsAre(1);
       const before = processes(first, "proxy-agent");
       const at = lab.killAgent(first);
@@ -84,7 +85,7 @@ export const tunnelFaults: readonly Fault[] = [
       await lab.agentsAre(1);
       second.must(startAgent);
       await lab.agentsAre(whole);
-      return { at };
+      return { at, begun };
     },
   },
   {
@@ -150,17 +151,17 @@ export const tunnelFaults: readonly Fault[] = [
   },
   {
     name: "stranger dials",
-    done: "agents without a certificate and with a foreign one dial all the time",
+    done: "agents without a certificate, with a foreign or an expired one, and with another CA than the server's dial all the time",
     recovered: "the server refuses them and is not disturbed",
     slow: true,
     strike: async (lab) => {
       const [node] = nodes(lab);
       const at = Date.now();
-      const refused = strangers(lab.lab, ["no certificate", "a foreign certificate"]);
+      const dialling = strangers(lab.lab, refused);
       try {
-        for (const stranger of refused) await stranger.isRefused();
+        for (const stranger of dialling) await stranger.isRefused();
       } finally {
-        for (const stranger of refused) stranger.end();
+        for (const stranger of dialling) stranger.end();
       }
       await until("the strangers' end", 30, () => processes(node, "proxy-agent").length === 1);
       await lab.agentsAre(whole);

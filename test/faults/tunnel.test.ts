@@ -3,7 +3,7 @@ import { type Lab, until } from "../../lab/lab.ts";
 import { LoadedLab } from "../load/loaded-lab.ts";
 import { labWith, removeLab } from "../support/lab.ts";
 import { type Loss, lostOf, record, rowsFile, strike } from "./fault.ts";
-import { type Shown, strangers, trustSecondCa } from "./stranger.ts";
+import { prepareStrangers, refused, strangers } from "./stranger.ts";
 import { tunnelFaults } from "./tunnel-faults.ts";
 
 const name = `faults${process.pid}`;
@@ -15,6 +15,7 @@ beforeAll(async () => {
   loaded = new LoadedLab(lab);
   loaded.installHookWithoutMemory();
   await loaded.agentsAre(2);
+  await prepareStrangers(loaded);
 }, 180_000);
 afterAll(() => removeLab(name));
 
@@ -45,19 +46,7 @@ describe("calls flow through the tunnel, come back and lose nothing more, when",
 });
 
 describe("an agent, the real program, is refused with", () => {
-  const refused: Shown[] = [
-    "no certificate",
-    "a foreign certificate",
-    "an expired certificate",
-    "another CA than the server's",
-  ];
-
   it(`${refused.join(", ")}; the same with a good certificate is taken`, async () => {
-    const all = strangers(lab, []);
-    expect(all).toEqual([]);
-    trustSecondCa(lab);
-    loaded.killServer();
-    await loaded.agentsAre(2);
     const dialling = strangers(lab, [...refused, "a good certificate"]);
     try {
       const good = dialling.pop();

@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { targetOf } from "../../cli/target.ts";
+import { gatheredFiles } from "../../cluster/gather.ts";
+import { look } from "../../cluster/look.ts";
 import { agentName } from "../../constructs/konnectivity/names.ts";
 import { hostOf } from "../../lab/addresses.ts";
 import { ensureOldProxyImage } from "../../lab/images.js";
@@ -6,6 +9,7 @@ import { type Lab, until } from "../../lab/lab.ts";
 import { lookAt } from "../../lab/verify.ts";
 import { labChecks } from "../../lab/verify-lab.ts";
 import { labWith, removeLab, type TestLabProps } from "../support/lab.ts";
+import { leaks, secretsOf } from "../support/secrets.ts";
 
 const names = [`left${process.pid}`, `right${process.pid}`] as const;
 afterAll(() => Promise.all(names.map(removeLab)));
@@ -50,7 +54,9 @@ const pairs: readonly (readonly [Case, Case?])[] = [
   ["a document of 4.18 with a proxy of that time"],
 ];
 
-const furtherChecks: Partial<Record<Case, (lab: Lab) => void | Promise<void>>> = {
+const furtherChecks: Partial<Record<Case, (lab: Lab, name: string) => void | Promise<void>>> = {
+  "a document of 4.12 with a proxy of that time": readyWithoutServer,
+  "a document of 4.14 with a proxy of that time, http-connect and tokens": gatheredWithoutSecrets,
   "http-connect over tcp with client certificates": curlThroughTheServer,
   "http-connect over the socket, and a Deployment of two on two nodes": async (lab) => {
     for (const node of lab.nodes) await until("an agent", 30, () => node.run("pgrep -x proxy-agent").status === 0);
@@ -77,10 +83,10 @@ describe("the tunnel holds what verify asks of it", () => {
           before.map((calls, of) => calls + (of <= index ? 1 : 0)),
         );
       }
-      for (const { which, lab } of labs) {
+      for (const [index, { which, lab }] of labs.entries()) {
         const rows = await lookAt(labChecks(lab, { finish: false }));
         expect(rows.filter(({ result }) => result !== "passed")).toMatchObject([{ id: "step-6" }]);
-        await furtherChecks[which]?.(lab);
+        await furtherChecks[which]?.(lab, names[index] ?? "");
       }
       await Promise.all(names.map(removeLab));
     },
@@ -91,6 +97,27 @@ describe("the tunnel holds what verify asks of it", () => {
 function webhookCalls({ node, addresses }: Lab): number {
   const calls = node.must(`curl --silent --insecure https://${hostOf(addresses.webhookPod)}:8443/calls`);
   return (JSON.parse(calls) as Record<string, { count: number } | undefined>)["/validate"]?.count ?? 0;
+}
+
+/** docs/troubleshooting.md: up to 4.13 an agent is Ready whatever its connection does, and `status` goes by the server's word. */
+async function readyWithoutServer({ bootstrap, node }: Lab, name: string): Promise<void> {
+  const before = node.must("pgrep -x proxy-agent");
+  bootstrap.must("iptables -I INPUT -p tcp --dport 8091 -j REJECT --reject-with tcp-reset");
+  node.must(`kill -9 ${before}`);
+  await until("port-refused, of a Ready agent", 60, async () => {
+    const { server, agents, findings } = (await look(await targetOf({ name }), 200)).status;
+    const refused = findings.some(({ code }) => code === "port-refused");
+    return refused && server?.agents === 0 && agents[0]?.readyz === 200;
+  });
+}
+
+/** The agents' tokens are in none of what was gathered, nor is a key. */
+async function gatheredWithoutSecrets(lab: Lab, name: string): Promise<void> {
+  const secrets = secretsOf(lab);
+  expect(secrets.map(({ kind }) => kind)).toContain("token");
+  const archive = [...gatheredFiles(await look(await targetOf({ name }), 20_000), new Date()).values()].join("\n");
+  expect(archive).toContain("Agent connected");
+  expect(leaks(secrets, archive)).toEqual([]);
 }
 
 /** docs/troubleshooting.md: the server is an HTTPS proxy that asks for a certificate, and its answers tell what is wrong. */

@@ -14,7 +14,7 @@ import { agentName, namespace, tls } from "../../constructs/konnectivity/names.t
 import { bootstrapIsUp, type Lab, until } from "../../lab/lab.ts";
 import { program, run } from "../support/cli.ts";
 import { removeLab, startLab } from "../support/lab.ts";
-import { secretsOf } from "../support/secrets.ts";
+import { leaks, secretsOf } from "../support/secrets.ts";
 
 const name = `status${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-status-"));
@@ -146,13 +146,24 @@ describe("status, of a tunnel that gets worse", () => {
     expect(archive).toContain("notAfter=");
     const secrets = secretsOf(lab);
     expect(secrets.length).toBeGreaterThan(10);
-    for (const { where, forms } of secrets)
-      for (const form of forms) expect(archive.includes(form), `${where} in the archive`).toBe(false);
+    expect(leaks(secrets, archive)).toEqual([]);
     // Twice does not overwrite.
     expect(await run("gather", "--name", name, "--out", file)).toMatchObject({
       code: 1,
       stderr: `error: ${file} is there already and was not touched: give another name with --out.\n`,
     });
+  });
+
+  it("counts a webhook that does not listen as an agent's answer", async () => {
+    lab.node.must("/usr/bin/podman kill webhook-webhook");
+    const words = `dial tcp ${lab.addresses.webhookPod}:8443: connect: connection refused`;
+    const { code, body } = lab.createConfigMap(lab.bootstrap, "refused", { tunnelled: "true" });
+    expect(code).toBe(500);
+    expect(body.message).toContain(words);
+    lab.node.must("/usr/bin/podman start webhook-webhook");
+    expect(sentence(await statusWith(), "dial-errors")).toContain("1 error_response (an agent could not reach the");
+    const log = lab.bootstrap.must("/usr/bin/podman logs konnectivity-server-konnectivity-server 2>&1");
+    expect(log).toContain(`"DIAL_RSP contains failure" err="${words}"`);
   });
 
   it("says that a proxy is in the way", async () => {
@@ -193,16 +204,38 @@ describe("status, of a tunnel that gets worse", () => {
     await statusWith();
   });
 
+  it("says that the server's certificate is for another address", async () => {
+    lab.bootstrap.must(`cp -a ${tls}/serving /opt/lab/serving`);
+    makeCertificate("10.0.0.11", "20240101000000Z", "20990101000000Z");
+    startWithIt();
+    const status = await statusWith("tls-other-name");
+    expect(sentence(status, "tls-other-name")).toMatch(
+      /\(x509: certificate is valid for 10\.0\.0\.11, not 10\.0\.0\.10\): the bootstrap machine's changed$/,
+    );
+  }, 60_000);
+
+  it("says that a node's clock is behind", async () => {
+    // All machines of a lab have one clock: to the agent it is the same if the server's certificate begins later.
+    makeCertificate("10.0.0.10", "20980101000000Z", "20990101000000Z");
+    startWithIt();
+    const status = await statusWith("clock-behind");
+    expect(sentence(status, "clock-behind")).toMatch(
+      /\(x509: certificate has expired or is not yet valid: current time \S+ is before 2098-01-01T00:00:00Z\)$/,
+    );
+    lab.bootstrap.must(`cp -a /opt/lab/serving/. ${tls}/serving/`);
+    startWithIt();
+    await statusWith();
+  }, 60_000);
+
   it("says that a certificate has expired", async () => {
-    lab.bootstrap.must(`bash ${support("expired-certificate.sh")} ${tls}/serving 10.0.0.10`);
+    makeCertificate("10.0.0.10", "20240101000000Z", "20240102000000Z");
     const status = await statusWith("certificate-expired");
     expect(status.state).toBe("carries");
     expect(sentence(status, "certificate-expired")).toMatch(
       /^certificates have expired: serving\/tls\.crt on bootstrap \(2024-01-02T00:00:00Z\); agents that are connected stay so/,
     );
     // Keys are read once, at start: from then on nobody connects.
-    lab.bootstrap.must("kill -9 $(pgrep -x proxy-server)");
-    lab.node.must(`cat >${certs}/ca.crt && ${restartAgent}`, {}, lab.bootstrap.must(`cat ${tls}/serving/ca.crt`));
+    startWithIt();
     await until("the agent's word", 40, async () => (await statusNow()).agents[0]?.reason?.code === "expired");
     const broken = await statusWith("certificate-expired");
     expect(broken).toMatchObject({ state: "broken", server: { healthz: 200, agents: 0 } });
@@ -219,6 +252,17 @@ describe("status, of a tunnel that gets worse", () => {
     expect(code).toBe(1);
   });
 });
+
+/** Puts a new CA with such a certificate of the server where the server's are. */
+function makeCertificate(address: string, from: string, until: string): void {
+  lab.bootstrap.must(`bash ${support("server-certificate.sh")} ${tls}/serving ${address} ${from} ${until}`);
+}
+
+/** Keys are read once, at start: server and agent begin again with what is there now. */
+function startWithIt(): void {
+  lab.bootstrap.must("kill -9 $(pgrep -x proxy-server)");
+  lab.node.must(`cat >${certs}/ca.crt && ${restartAgent}`, {}, lab.bootstrap.must(`cat ${tls}/serving/ca.crt`));
+}
 
 describe("status, used wrongly", () => {
   it("is one sentence and 1", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { afterOf, changedExample, exampleStack, metadata, only, Project } from "../support/stacks.ts";
+import { changedExample, exampleStack, metadata, Project } from "../support/stacks.ts";
 
 const { infraID } = metadata;
 const made = (...args: [object?, object?]) =>
@@ -30,15 +30,6 @@ describe("azure-bootstrap", () => {
         ],
       },
     ]);
-  });
-
-  it("removes the state's backup after everything whose secrets it holds", () => {
-    const { resource } = exampleStack("azure");
-    const backup = Object.keys(resource.terraform_data ?? {}).find((id) => id.startsWith("state-backup"));
-    const account = only(exampleStack("azure"), "azurerm_storage_account");
-    expect(afterOf(account)).toEqual([`terraform_data.${backup ?? ""}`]);
-    const identity = exampleStack("azure", { pointer: "identity" });
-    expect(afterOf(only(identity, "azurerm_storage_account"))).toEqual([]);
   });
 
   it("works in the subscription and cloud of the config", () => {

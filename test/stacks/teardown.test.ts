@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { changedExample, exampleOf, exampleStack, Project, type StackJson, synthOf } from "../support/stacks.ts";
+import { resourcesOf } from "../support/invariants.ts";
+import {
+  changedExample,
+  exampleOf,
+  exampleStack,
+  metadata,
+  Project,
+  type StackJson,
+  synthOf,
+} from "../support/stacks.ts";
 
 const platforms = ["aws", "azure", "google"] as const;
 const teardownOf = (platform: string, rest: object = {}) =>
@@ -16,6 +25,13 @@ interface Step {
   readonly provisioner: { "local-exec": Record<string, unknown> }[];
 }
 const stepsOf = (stack: StackJson) => stack.resource.terraform_data as unknown as Record<string, Step>;
+
+/** Files that go with the report. */
+function removedLast(stack: StackJson): unknown {
+  const { when, environment } = stepsOf(stack).report?.provisioner[1]?.["local-exec"] ?? {};
+  expect(when).toBe("destroy");
+  return JSON.parse((environment as { FILES: string }).FILES);
+}
 
 describe.each(platforms)("%s-teardown", (platform) => {
   it("is in front of the bootstrap stack, with a state of its own", () => {
@@ -62,4 +78,26 @@ describe.each(platforms)("%s-teardown", (platform) => {
     expect(report?.depends_on).toEqual([]);
     expect(report?.provisioner[0]?.["local-exec"]).toMatchObject({ when: "destroy", on_failure: "continue" });
   });
+
+  it("lets the bootstrap stack ask first too: its gate comes after everything in it", () => {
+    const stack = exampleStack(platform);
+    const { gate } = stepsOf(stack);
+    const others = resourcesOf(stack).map(({ address }) => address);
+    expect([...(gate?.depends_on ?? []), "terraform_data.gate"].sort()).toEqual(others.sort());
+    const [ask] = gate?.provisioner ?? [];
+    expect(ask?.["local-exec"]).toMatchObject({ when: "destroy", command: platform });
+    expect(ask?.["local-exec"]).not.toHaveProperty("on_failure");
+    expect(ask?.["local-exec"].interpreter, "whoever pressed Ctrl-C does not wait").toContain("--wait=0");
+  });
+
+  it("then removes the payload, a saved plan and a local state's backup: they hold secrets", () => {
+    const backup = `../../../.state/${platform}-bootstrap.tfstate.backup`;
+    expect(removedLast(exampleStack(platform))).toEqual(["payload.ign", "plan", backup]);
+  });
+});
+
+it("with a shared state there is no backup to remove", () => {
+  const state = { s3: { bucket: "states", region: "eu-west-1", keyPrefix: "clusters/prod" } };
+  const rest = { state, infrastructureName: metadata.infraID };
+  expect(removedLast(exampleStack("aws", { region: "eu-central-1" }, rest))).toEqual(["payload.ign", "plan"]);
 });

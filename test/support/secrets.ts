@@ -1,14 +1,16 @@
 import type { Lab } from "../../lab/lab.ts";
 
 export interface Secret {
+  readonly kind: "key" | "token";
   readonly where: string;
   /** What shows that it is in a text: plain, and as base64 with whatever stands before it. */
   readonly forms: readonly string[];
 }
 
-/** Every private key of a lab's machines, wherever it is: in files of its own, in kubeconfigs, in manifests. */
+/** Every private key and token of a lab's machines, wherever it is: in files of its own, in kubeconfigs, in manifests. */
 export function secretsOf(lab: Lab): Secret[] {
-  const find = "grep --recursive --files-with-matches --extended-regexp 'PRIVATE KEY|client-key-data|tls.key:'";
+  const words = "PRIVATE KEY|client-key-data|tls.key:|eyJ[[:alnum:]_-]+[.]eyJ";
+  const find = `grep --recursive --files-with-matches --extended-regexp '${words}'`;
   return [lab.bootstrap, ...lab.nodes].flatMap((machine) =>
     machine
       .must(`${find} /opt/openshift /opt/lab /etc/kubernetes /run/lab-kubelet 2>/dev/null || :`)
@@ -16,9 +18,18 @@ export function secretsOf(lab: Lab): Secret[] {
       .filter(Boolean)
       .flatMap((file) => {
         const text = machine.must(`cat ${file}`);
-        return keysIn(text).map((key) => ({ where: `${file} of ${machine.name}`, forms: formsOf(key) }));
+        const where = `${file} of ${machine.name}`;
+        return [
+          ...keysIn(text).map((key) => ({ kind: "key" as const, where, forms: formsOf(key) })),
+          ...tokensIn(text).map((token) => ({ kind: "token" as const, where, forms: [token] })),
+        ];
       }),
   );
+}
+
+/** Where the secrets are from that this text has. */
+export function leaks(secrets: readonly Secret[], text: string): string[] {
+  return secrets.filter(({ forms }) => forms.some((form) => text.includes(form))).map(({ where }) => where);
 }
 
 const pem = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/g;
@@ -27,6 +38,11 @@ const pem = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-
 function keysIn(text: string): string[] {
   const encoded = [...text.matchAll(/LS0tLS1CRUdJTi[\w+/]+=*/g)].map(([one]) => Buffer.from(one, "base64").toString());
   return [text, ...encoded].flatMap((one) => [...one.matchAll(pem)].map(([key]) => key));
+}
+
+/** Their signatures: without that a token is worth nothing. */
+function tokensIn(text: string): string[] {
+  return [...text.matchAll(/\beyJ[\w-]+\.eyJ[\w-]+\.([\w-]{20,})/g)].map(([, signature = ""]) => signature);
 }
 
 /** Lines of the key's body; and of all of it, 60 characters of base64 from the middle, for each way of falling in threes. */

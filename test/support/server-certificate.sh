@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# expired-certificate.sh FOLDER ADDRESS: puts a key, a certificate for the address that has been over for long, and the CA
-# that issued it, into the folder: what a tunnel has whose bootstrap takes too long.
+# server-certificate.sh FOLDER ADDRESS FROM UNTIL: puts a key, a certificate for the address between these dates, and the CA
+# that issued it, into the folder.
 set -euo pipefail
 umask 077
 cd "$1"
@@ -13,7 +13,7 @@ openssl req -x509 ${new} -keyout "${work}/ca.key" -out ca.crt -subj /CN=konnecti
 # shellcheck disable=SC2086
 openssl req -new ${new} -keyout tls.key -out "${work}/request" -subj /CN=konnectivity-server
 : >"${work}/index"
-openssl ca -batch -notext -md sha256 -startdate 20240101000000Z -enddate 20240102000000Z \
+openssl ca -batch -notext -md sha256 -startdate "$3" -enddate "$4" \
     -cert ca.crt -keyfile "${work}/ca.key" -in "${work}/request" -out tls.crt \
     -config <(printf '%s\n' '[ca]' default_ca=ca "database=${work}/index" "new_certs_dir=${work}" rand_serial=yes \
         policy=policy '[policy]' commonName=supplied) -extfile <(echo "subjectAltName=IP:$2")
