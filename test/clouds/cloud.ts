@@ -15,7 +15,7 @@ export interface Deployed {
   /** All that the cloud says of the machine: the same text, if nothing touched it. */
   readonly machine: string;
   /** As the machine reads it. */
-  readonly userData: string;
+  readonly userData: Buffer;
   readonly tags: Readonly<Record<string, string>>;
   /** Every rule for the machine's own group, tag or address. */
   readonly openPorts: readonly OpenPort[];
@@ -23,6 +23,15 @@ export interface Deployed {
   readonly memberOf: readonly string[];
   /** The payload, read with the operator's rights. */
   readonly object: Buffer;
+}
+
+/** What a machine's user data must be. */
+export interface ExpectedPointer {
+  readonly source: string;
+  /** What follows the source and cannot be foreseen, because it was signed when the machine was made. @default - nothing */
+  readonly signature?: RegExp;
+  /** Seconds. @default - Ignition gives up by itself */
+  readonly httpTotal?: number;
 }
 
 /** A cloud on this machine, with a cluster in it that someone else made, and a decoy beside that. */
@@ -38,6 +47,7 @@ export interface Cloud {
     readonly destination: RegExp;
     readonly memberOf: readonly string[];
     readonly clusterTag: Readonly<Record<string, string>>;
+    readonly pointer: ExpectedPointer;
   };
   /** Something in the stack's JSON that only the provider knows to be right, and what it says if it is not. */
   readonly mistake: { readonly right: string; readonly wrong: string; readonly said: string };

@@ -45,6 +45,7 @@ export class Aws implements Cloud {
       destination: /^sg-/,
       memberOf: Object.entries(rest).flatMap(([option, value]) => (option.endsWith("TargetGroupArn") ? [value] : [])),
       clusterTag: { [`kubernetes.io/cluster/${infraID}`]: "owned" },
+      pointer: { source: `s3://${bucket}/payload.ign` },
     };
   }
 
@@ -67,11 +68,12 @@ export class Aws implements Cloud {
   }
 
   async deployed(): Promise<Deployed> {
-    const { object, ...found } = (await this.#moto.ask("deployed", name, bucket)) as Deployed & { object: string };
+    type InBase64 = Omit<Deployed, "object" | "userData"> & { object: string; userData: string };
+    const found = (await this.#moto.ask("deployed", name, bucket)) as InBase64;
     return {
       ...found,
-      userData: Buffer.from(found.userData, "base64").toString(),
-      object: Buffer.from(object, "base64"),
+      userData: Buffer.from(found.userData, "base64"),
+      object: Buffer.from(found.object, "base64"),
     };
   }
 
@@ -97,7 +99,7 @@ export class Aws implements Cloud {
       // The machine takes nothing without one.
       if (headers["x-aws-ec2-metadata-token"] !== "a token") return { status: 401 };
       if (path === "/latest/dynamic/instance-identity/document") return text(JSON.stringify({ region }));
-      if (path === "/2019-10-01/user-data") return text(userData);
+      if (path === "/2019-10-01/user-data") return { status: 200, body: userData };
       if (path.startsWith(roles) && identity === "none") return { status: 404 };
       if (path === roles) return text(role);
       if (path !== `${roles}${role}`) return undefined;

@@ -16,6 +16,7 @@ const pools = ["", "-internal-lb"].map(
 const machine = `${group}/providers/Microsoft.Compute/virtualMachines/${infraID}-bootstrap`;
 export const accountName = `${infraID.replaceAll("-", "")}${metadata.clusterID.slice(0, 8)}`;
 const object = "/ignition/payload.ign";
+const time = "20\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ";
 
 export class Azure implements Cloud {
   readonly name = "azure";
@@ -39,6 +40,12 @@ export class Azure implements Cloud {
     destination: /^10\.0\.0\.20$/,
     memberOf: pools,
     clusterTag: { [`kubernetes.io_cluster.${infraID}`]: "owned" },
+    pointer: {
+      source: `https://${accountName}.blob.core.windows.net${object}`,
+      // One container, to read, by https, from then till then. Whether it is rightly signed says azurite.
+      signature: new RegExp(`\\?sv=[\\d-]+&sr=c&st=${time}&se=${time}&sp=r&spr=https&sig=[\\w%]+(?=")`),
+      httpTotal: 1800,
+    },
   };
   readonly #blobs = new BlobService(accountName);
   readonly #standIn = new AzureStandIn(this.#blobs);
@@ -95,7 +102,7 @@ export class Azure implements Cloud {
     );
     return {
       machine: JSON.stringify(found),
-      userData: Buffer.from(this.#standIn.customData.get(machine.toLowerCase()) ?? "", "base64").toString(),
+      userData: Buffer.from(this.#standIn.customData.get(machine.toLowerCase()) ?? "", "base64"),
       tags: (found?.tags ?? {}) as Record<string, string>,
       openPorts: rules.map(({ properties }) => ({
         port: `${String(properties.protocol).toLowerCase()} ${String(properties.destinationPortRange)}`,
@@ -120,10 +127,11 @@ export class Azure implements Cloud {
   /** The machine's right is in its pointer: another's has another signature, and none has none. */
   async metadata(identity: "its own" | "another" | "none"): Promise<MetadataService> {
     const { userData } = await this.deployed();
+    const text = String(userData);
     const pointers = {
-      "its own": userData,
-      another: userData.replace(/sig=[^&"\\]+/, "sig=AAAA"),
-      none: userData.replace(/(payload\.ign)\?[^"]+/, "$1"),
+      "its own": text,
+      another: text.replace(/sig=[^&"\\]+/, "sig=AAAA"),
+      none: text.replace(/(payload\.ign)\?[^"]+/, "$1"),
     };
     // Where Ignition asks first. A machine in Azure has it on a virtual disc, which cannot be made here.
     const asked = "/metadata/instance/compute/userData";

@@ -43,6 +43,7 @@ export class Google implements Cloud {
     destination: new RegExp(`^${infraID}-konnectivity$`),
     memberOf: [group],
     clusterTag: { [`kubernetes-io-cluster-${infraID}`]: "owned" },
+    pointer: { source: `gs://${bucket}/${object}` },
   };
   readonly #standIn = new GoogleStandIn(project);
 
@@ -94,7 +95,7 @@ export class Google implements Cloud {
     );
     return {
       machine: JSON.stringify(instance),
-      userData: items.find(({ key }) => key === "user-data")?.value ?? "",
+      userData: Buffer.from(items.find(({ key }) => key === "user-data")?.value ?? ""),
       tags: instance.labels as Record<string, string>,
       openPorts,
       memberOf: groups.map(([path]) => path.split("/").at(-1) ?? ""),
@@ -120,7 +121,7 @@ export class Google implements Cloud {
       const ok = (body: Buffer | object) => ({ status: 200, body, headers: flavor });
       if (path === "/") return ok(Buffer.from("computeMetadata/\n"));
       if (path === "/computeMetadata/v1/project/project-id") return ok(Buffer.from(project));
-      if (path === "/computeMetadata/v1/instance/attributes/user-data") return ok(Buffer.from(userData));
+      if (path === "/computeMetadata/v1/instance/attributes/user-data") return ok(userData);
       if (identity !== "none" && path.endsWith("/service-accounts/default/scopes"))
         return ok(Buffer.from((account?.scopes ?? []).join("\n")));
       if (identity !== "none" && path.endsWith("/service-accounts/default/token"))
