@@ -2,6 +2,7 @@ import { ask } from "../ask.ts";
 import type { Certificate } from "../certificate.ts";
 import type { Cloud, Deployed } from "../cloud.ts";
 import { MetadataService } from "../metadata-service.ts";
+import { accepted } from "../policy/checkov.ts";
 import { metadata } from "../../support/stacks.ts";
 import { Moto, operator } from "./moto.ts";
 
@@ -27,6 +28,7 @@ export class Aws implements Cloud {
   readonly ignitionPlatform = "aws";
   // With a Terraform before 1.12, which does not tell it what the thing was.
   readonly cannotRead = /Missing Resource Identity After Read/;
+  readonly accepted = accepted.aws;
   readonly mistake = { right: '"http_tokens":"required"', wrong: '"http_tokens":"perhaps"', said: "http_tokens" };
   readonly rest = { tunnel: { address: "10.0.1.5" } };
   readonly environment = operator;
@@ -42,10 +44,15 @@ export class Aws implements Cloud {
     const { masterSecurityGroupId, workerSecurityGroupId, ...rest } = this.#cluster;
     return {
       sources: [masterSecurityGroupId ?? "", workerSecurityGroupId ?? ""],
-      destination: /^sg-/,
+      destination: new RegExp(`^${name}$`),
       memberOf: Object.entries(rest).flatMap(([option, value]) => (option.endsWith("TargetGroupArn") ? [value] : [])),
       clusterTag: { [`kubernetes.io/cluster/${infraID}`]: "owned" },
       pointer: { source: `s3://${bucket}/payload.ign` },
+      store: {
+        public: { BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true },
+        owner: "BucketOwnerEnforced",
+        encryption: "AES256",
+      },
     };
   }
 
