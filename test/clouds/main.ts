@@ -74,12 +74,13 @@ function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
 }
 
+let interrupted = false;
 const running = new Set<ReturnType<typeof spawn>>();
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
-    // Everything in a namespace goes with its first process.
+    interrupted = true;
+    // Everything in a namespace goes with its first process; then its folder is removed as always.
     for (const child of running) child.kill("SIGKILL");
-    process.exit(130);
   });
 
 async function main(clouds: readonly Platform[], { within }: { within?: number }): Promise<void> {
@@ -113,12 +114,12 @@ async function main(clouds: readonly Platform[], { within }: { within?: number }
     mirrors.map(async ([cloud, mirror]) => {
       say(`${cloud} begins`);
       const passed = await run(cloud, mirror);
-      say(`${cloud} ${passed ? "passed" : "FAILED"}`);
+      say(`${cloud} ${passed ? "passed" : interrupted ? "was interrupted" : "FAILED"}`);
       return { cloud, passed };
     }),
   );
   for (const sentence of left) say(`NOT RUN: ${sentence}`);
-  process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;
+  process.exitCode = interrupted ? 130 : results.every(({ passed }) => passed) ? 0 : 1;
 }
 
 /** What Azure's tests build beside the provider. */
@@ -142,4 +143,8 @@ await new Command("npm run test:clouds --")
   .action((clouds: readonly Platform[] | undefined, options: { within?: number }) =>
     main(clouds === undefined || clouds.length === 0 ? platforms : clouds, options),
   )
-  .parseAsync();
+  .parseAsync()
+  .catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  });
