@@ -38,6 +38,8 @@ export function configCommand(output: Output): Command {
       const inputs = readInputs(options.config ?? configFileOf(process.env), new Date());
       output.warnings(inputs.warnings);
       const stacks = await describedStacks(inputs);
+      const { checkStateFolder } = await import("../stacks/app.ts");
+      if (inputs.stateFolder !== undefined) checkStateFolder(inputs.stateFolder);
       if (options.json === true) output.json({ cluster: inputs.infraId, warnings: inputs.warnings, stacks });
       else output.text(describe(inputs, stacks));
     });

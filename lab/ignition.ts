@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Where Debian keeps the real Ignition. */
-const ignition = "/usr/lib/dracut/modules.d/30ignition/ignition";
+export const ignition = "/usr/lib/dracut/modules.d/30ignition/ignition";
 
 /** What Ignition does at first boot, fetch and then files, into a root of ours. Its log. */
 export function applyIgnition(payload: string, root: string): string {
@@ -16,7 +16,11 @@ export function applyIgnition(payload: string, root: string): string {
   }
 }
 
-function apply(payload: string, root: string, folder: string): string {
+/**
+ * What an image has where Ignition writes, as far as Ignition needs it.
+ * @returns the search path of the programs that it calls
+ */
+export function prepareRoot(root: string, folder: string): string {
   const stubs = join(folder, "stubs");
   const etc = join(root, "etc");
   // Ignition becomes the user core to write that user's ssh keys.
@@ -30,6 +34,11 @@ function apply(payload: string, root: string, folder: string): string {
   // Relabelling cannot be switched off, and there is no policy here to relabel with.
   writeFileSync(join(etc, "selinux/config"), "SELINUX=disabled\nSELINUXTYPE=none\n");
   writeFileSync(join(stubs, "setfiles"), "#!/bin/sh\nexec cat >/dev/null\n", { mode: 0o755 });
+  return `${stubs}:${process.env.PATH ?? ""}`;
+}
+
+function apply(payload: string, root: string, folder: string): string {
+  const PATH = prepareRoot(root, folder);
   const config = join(folder, "payload.ign");
   writeFileSync(config, payload, { mode: 0o600 });
   let log = "";
@@ -47,7 +56,7 @@ function apply(payload: string, root: string, folder: string): string {
       ],
       {
         encoding: "utf8",
-        env: { ...process.env, IGNITION_CONFIG_FILE: config, PATH: `${stubs}:${process.env.PATH ?? ""}` },
+        env: { ...process.env, IGNITION_CONFIG_FILE: config, PATH },
       },
     );
     log += run.stdout;

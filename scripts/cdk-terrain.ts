@@ -28,6 +28,7 @@ const sources = [
   "stacks",
   "constructs",
   "lab",
+  "cluster",
   "package.json",
   "package-lock.json",
   "tsconfig.json",

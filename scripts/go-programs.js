@@ -28,6 +28,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * @property {string} firstTime How long that takes on two cores when nothing is downloaded or compiled yet.
  * @property {Readonly<Record<string, string>>} binaries The package that each binary is built from.
  * @property {string} ldflags For the linker.
+ * @property {boolean} [cgo] Whether some of it is C, which needs gcc and the libraries' headers.
  */
 
 /** No symbol table and no debug information: a third smaller. */
@@ -109,6 +110,14 @@ const programs = {
   "proxy-0.29.0": proxy("0.29.0", "about a minute"),
   "proxy-0.1.2": proxy("0.1.2", "about a minute"),
   "proxy-0.0.37": proxy("0.0.37", "about a minute"),
+  ignition: {
+    folder: "test/clouds/ignition",
+    title: "Ignition 2.26.0",
+    firstTime: "about three minutes",
+    binaries: { ignition: "github.com/coreos/ignition/v2/internal" },
+    ldflags: small,
+    cgo: true,
+  },
   "provider-aws": provider("aws", "6.34.0", "about 36 minutes and 6 GB of memory"),
   "provider-azurerm": provider("azurerm", "5.2.0", "about 12 minutes"),
   "provider-google": provider("google", "6.50.0", "about 5 minutes"),
@@ -199,7 +208,7 @@ function removeRemains(folder) {
  * @param {GoProgram} program
  * @param {string} into
  */
-function build({ folder, title, firstTime, binaries, ldflags }, into) {
+function build({ folder, title, firstTime, binaries, ldflags, cgo = false }, into) {
   console.error(`Building ${title} (${firstTime} the first time) …`);
   const start = Date.now();
   for (const [binary, source] of Object.entries(binaries)) {
@@ -209,7 +218,7 @@ function build({ folder, title, firstTime, binaries, ldflags }, into) {
         ...process.env,
         GOTOOLCHAIN: "local",
         GOWORK: "off",
-        CGO_ENABLED: "0",
+        CGO_ENABLED: cgo ? "1" : "0",
         GOFLAGS: "-trimpath -buildvcs=false -mod=readonly",
       },
       stdio: ["ignore", "ignore", "pipe"],

@@ -44,6 +44,8 @@ const cloudPrograms = {
   mount: "mount",
   python3: "python3",
   "/usr/lib/python3*/ensurepip": "python3-venv",
+  gcc: "gcc",
+  "/usr/include/blkid/*": "libblkid-dev",
 };
 
 /** @param {string} program */

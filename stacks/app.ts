@@ -53,7 +53,7 @@ function describeAndWrite(inputs: Inputs, outdir?: string): void {
   const stacks = bootstrapStacks(app, inputs);
   const { stateFolder, metadata } = inputs;
   if (stateFolder !== undefined) {
-    checkStateFolder(app, stateFolder);
+    checkStateFolder(stateFolder, app.outdir);
     protectLocalState(stateFolder, namesIn(app));
     if (metadata !== undefined) rememberCluster(stateFolder, metadata);
   }
@@ -62,9 +62,12 @@ function describeAndWrite(inputs: Inputs, outdir?: string): void {
   for (const { payload } of stacks) payload.write();
 }
 
-/** The cdktf command clears its output folder: a state in it would be lost. */
-function checkStateFolder(app: App, stateFolder: string): void {
-  const below = relative(resolve(app.outdir), stateFolder);
+/**
+ * The cdktf command clears its output folder: a state in it would be lost.
+ * @param outdir if not said, as the command says it
+ */
+export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF_OUTDIR ?? "cdktf.out"): void {
+  const below = relative(resolve(outdir), stateFolder);
   if (below.startsWith("..") || isAbsolute(below)) return;
   throw new InputError(
     problem("option-invalid", {

@@ -10,7 +10,7 @@ import { NetworkInterface } from "../constructs/azure/network-interface.ts";
 import { PayloadReader } from "../constructs/azure/payload-reader.ts";
 import { PayloadSas } from "../constructs/azure/payload-sas.ts";
 import { PayloadStore } from "../constructs/azure/payload-store.ts";
-import { azureClusterTag, type AzureInputs } from "../constructs/config/azure.ts";
+import { azureClusterTag, type AzureInputs, rulePlaces } from "../constructs/config/azure.ts";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import { ports } from "../constructs/machine-ports.ts";
 import { BootstrapStack } from "./bootstrap-stack.ts";
@@ -139,14 +139,18 @@ export class AzureBootstrap extends BootstrapStack {
 const opened = (ids: readonly string[] | undefined) => (ids === undefined || ids.length === 0 ? undefined : ids);
 
 function ingressOf(inputs: Inputs, azure: AzureInputs, networkInterface: NetworkInterface): Ingress[] {
-  const from = (id: string, description: string, port: number, source: string | undefined): Ingress[] =>
-    source === undefined ? [] : [{ id, description, port, source, destination: networkInterface.addressFor(source) }];
+  const from = (rule: Omit<Ingress, "source" | "destination">, source: string | undefined): Ingress[] =>
+    source === undefined ? [] : [{ ...rule, source, destination: networkInterface.addressFor(source) }];
+  const agents = { description: "Konnectivity agents of the nodes", port: ports.agent };
   return [
     ...(inputs.opensTunnelPort ? azure.nodeSubnets : []).flatMap((subnet, index) =>
-      from(`konnectivity-${index}`, "Konnectivity agents of the nodes", ports.agent, subnet),
+      from({ ...agents, id: `konnectivity-${index}`, place: rulePlaces.agents + index }, subnet),
     ),
-    ...from("ssh", "ssh", ports.ssh, azure.allowedBootstrapSshCidr),
-    ...from("journal", "Journal gateway", ports.journal, azure.allowedBootstrapJournalCidr),
+    ...from({ id: "ssh", description: "ssh", place: rulePlaces.ssh, port: ports.ssh }, azure.allowedBootstrapSshCidr),
+    ...from(
+      { id: "journal", description: "Journal gateway", place: rulePlaces.journal, port: ports.journal },
+      azure.allowedBootstrapJournalCidr,
+    ),
   ];
 }
 

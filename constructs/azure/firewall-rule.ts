@@ -7,6 +7,8 @@ export interface Ingress {
   /** Part of the rule's name. */
   readonly id: string;
   readonly description: string;
+  /** Its priority, counted from the first one. A rule keeps its place when others come or go: a move could meet a taken one. */
+  readonly place: number;
   readonly port: number;
   readonly source: string;
   /** The bootstrap machine's address of the source's family. */
@@ -17,7 +19,7 @@ export interface FirewallRuleProps {
   readonly name: string;
   readonly networkSecurityGroup: string;
   readonly resourceGroupName: string;
-  /** Of the first rule; the others follow. */
+  /** The first one that a rule may have. */
   readonly priority: number;
   readonly ingress: readonly Ingress[];
 }
@@ -33,8 +35,10 @@ export class FirewallRule extends Construct {
     const group = new DataAzurermNetworkSecurityGroup(this, "group", { name: networkSecurityGroup, resourceGroupName });
     const nameOf = (rule: Ingress) => `${name}-${rule.id}`;
     const ours = JSON.stringify(ingress.map(nameOf));
-    const rules = ingress.map((rule, index) => {
-      const others = `[for r in ${addressOf(group)}.security_rule : r.name if r.direction == "Inbound" && r.priority == ${priority + index} && !contains(${ours}, r.name)]`;
+    const last = priority + Math.max(...ingress.map(({ place }) => place));
+    const rules = ingress.map((rule) => {
+      const own = priority + rule.place;
+      const others = `[for r in ${addressOf(group)}.security_rule : r.name if r.direction == "Inbound" && r.priority == ${own} && !contains(${ours}, r.name)]`;
       const made = new NetworkSecurityRule(this, rule.id, {
         name: nameOf(rule),
         resourceGroupName,
@@ -42,7 +46,7 @@ export class FirewallRule extends Construct {
         description: rule.description,
         direction: "Inbound",
         access: "Allow",
-        priority: priority + index,
+        priority: own,
         protocol: "Tcp",
         sourceAddressPrefix: rule.source,
         sourcePortRange: "*",
@@ -52,7 +56,7 @@ export class FirewallRule extends Construct {
           precondition: [
             {
               condition: `\${length(${others}) == 0}`,
-              errorMessage: `Priority ${priority + index} of ${networkSecurityGroup} is taken by \${join(", ", ${others})}: give another azure.firewallPriority; ${ingress.length} from there on must be free.`,
+              errorMessage: `Priority ${own} of ${networkSecurityGroup} is taken by \${join(", ", ${others})}: give another azure.firewallPriority; the rules are between ${priority} and ${last}.`,
             },
           ],
         },

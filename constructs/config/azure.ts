@@ -29,6 +29,10 @@ const idOf = (what: string, ...types: string[]) =>
 const listOf = <T extends z.ZodType>(item: T, from: number, to: number, error: string) =>
   z.array(item, { error }).min(from, { error }).max(to, { error });
 
+const mostNodeSubnets = 50;
+/** Priorities of the rules, counted from `firewallPriority`. Each has one of its own, whatever other rules there are. */
+export const rulePlaces = { agents: 0, ssh: mostNodeSubnets, journal: mostNodeSubnets + 1 } as const;
+
 /** Names are those of the UPI template `04_bootstrap.json` and of install-config.yaml, where they have one. */
 export const azureSchema = z.strictObject(
   {
@@ -61,12 +65,14 @@ export const azureSchema = z.strictObject(
     networkSecurityGroupResourceGroupName: resourceGroup()
       .optional()
       .describe("The network security group's resource group. Default: networkResourceGroupName."),
-    nodeSubnets: listOf(network(), 1, 50, "a list of 1 to 50 networks").describe(
+    nodeSubnets: listOf(network(), 1, mostNodeSubnets, `a list of 1 to ${mostNodeSubnets} networks`).describe(
       "The networks of all nodes, IPv4 and IPv6: their agents dial 8091. One rule each.",
     ),
     firewallPriority: wholeNumber(100, 4096)
       .default(300)
-      .describe("Priority of the first rule; more rules take the following ones. A taken one is refused."),
+      .describe(
+        "Priority of the first rule for 8091; each more has the next one. ssh's is 50 behind the first, the journal's 51. A taken one is refused.",
+      ),
     backendAddressPoolIds: listOf(
       idOf("a load balancer's backend pool", "Microsoft.Network/loadBalancers/*/backendAddressPools/*"),
       0,
@@ -305,15 +311,18 @@ function checkFamilies(config: AzureConfig, context: PlatformContext): void {
 
 function checkPriorities(config: AzureConfig, context: PlatformContext): void {
   const { nodeSubnets, firewallPriority, allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = config;
-  const more = [allowedBootstrapSshCidr, allowedBootstrapJournalCidr].filter((from) => from !== undefined);
-  const rules = (context.opensTunnelPort ? nodeSubnets.length : 0) + more.length;
-  const highest = 4097 - rules;
+  const last = Math.max(
+    context.opensTunnelPort ? rulePlaces.agents + nodeSubnets.length - 1 : 0,
+    allowedBootstrapSshCidr === undefined ? 0 : rulePlaces.ssh,
+    allowedBootstrapJournalCidr === undefined ? 0 : rulePlaces.journal,
+  );
+  const highest = 4096 - last;
   if (firewallPriority > highest)
     invalid(
       context,
       "azure.firewallPriority",
       String(firewallPriority),
-      `at most ${highest}: there are ${rules} rules, and the last priority is 4096`,
+      `at most ${highest}: the last rule has ${last} more, and the last priority is 4096`,
     );
 }
 

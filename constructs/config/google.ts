@@ -259,6 +259,9 @@ const armFamilies = ["a4x", "c4a", "n4a", "t2a"];
 /** These take no persistent disk. */
 const hyperdiskFamilies = ["a4", "a4x", "c4", "c4a", "c4d", "h4d", "m4", "n4", "n4a", "n4d", "x4"];
 
+/** These take no Hyperdisk Balanced. */
+const persistentDiskFamilies = ["e2", "n1", "n2", "n2d"];
+
 function checkMachineType({ machineType, rootVolumeType }: GoogleInputs, context: PlatformContext): void {
   const family = machineType.split("-")[0] ?? "";
   const found = armFamilies.includes(family) ? "aarch64" : "x86_64";
@@ -273,6 +276,12 @@ function checkMachineType({ machineType, rootVolumeType }: GoogleInputs, context
       context,
       `google.machineType ${machineType} and google.rootVolumeType ${rootVolumeType}`,
       "that family takes `rootVolumeType: hyperdisk-balanced` only",
+    );
+  if (persistentDiskFamilies.includes(family) && rootVolumeType === "hyperdisk-balanced")
+    refuse(
+      context,
+      `google.machineType ${machineType} and google.rootVolumeType ${rootVolumeType}`,
+      "that family takes pd-ssd or pd-balanced; for this disk give a machine type like n4-standard-4",
     );
 }
 

@@ -112,6 +112,16 @@ describe("config check", () => {
     expect(stderr).toContain("add aws, azure, google or local to it");
   });
 
+  it("refuses a state in the folder that the cdktf command clears, as a synth does", async () => {
+    const file = join(project.folder, "cleared.yaml");
+    const state = { local: { folder: join(process.cwd(), "cdktf.out/state") } };
+    writeFileSync(file, JSON.stringify({ installDir: "ocp", ...changedExample("aws", {}, { state }) }));
+    const { code, stderr } = await run("config", "check", "--config", file);
+    rmSync(file);
+    expect(code).toBe(1);
+    expect(stderr).toContain("state.local.folder is a folder in the output folder; expected another one");
+  });
+
   it("warns, and is still right", async () => {
     const file = join(project.folder, "warned.yaml");
     writeFileSync(

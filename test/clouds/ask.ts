@@ -9,6 +9,8 @@ export interface Asked {
   readonly body?: Buffer;
   /** @default - https, at its own port */
   readonly httpPort?: number;
+  /** For https elsewhere: whose certificate is expected there. */
+  readonly https?: { readonly port: number; readonly servername: string };
 }
 
 export interface Said {
@@ -18,8 +20,8 @@ export interface Said {
 }
 
 /** One request, and all of its answer. */
-export function ask({ httpPort, body = Buffer.alloc(0), headers = {}, ...asked }: Asked): Promise<Said> {
-  const options = { ...asked, agent: false, headers: { ...headers, "content-length": body.length } };
+export function ask({ httpPort, https, body = Buffer.alloc(0), headers = {}, ...asked }: Asked): Promise<Said> {
+  const options = { ...asked, ...https, agent: false, headers: { ...headers, "content-length": body.length } };
   return new Promise((resolve, reject) => {
     const request = httpPort === undefined ? overHttps(options) : overHttp({ ...options, port: httpPort });
     request.once("error", reject).once("response", (response) => {

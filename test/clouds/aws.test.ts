@@ -1,5 +1,7 @@
 import { Aws } from "./aws/aws.ts";
-import { testCloud } from "./cycle.ts";
+import { testCloud, testProvider } from "./cycle.ts";
 import { place } from "./place.ts";
 
-testCloud(new Aws(), place());
+const cloud = new Aws();
+testProvider(cloud, place());
+testCloud(cloud, place());

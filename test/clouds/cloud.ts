@@ -15,14 +15,25 @@ export interface Deployed {
   /** All that the cloud says of the machine: the same text, if nothing touched it. */
   readonly machine: string;
   /** As the machine reads it. */
-  readonly userData: string;
+  readonly userData: Buffer;
   readonly tags: Readonly<Record<string, string>>;
   /** Every rule for the machine's own group, tag or address. */
   readonly openPorts: readonly OpenPort[];
   /** What of the load balancers' groups has the machine in it. */
   readonly memberOf: readonly string[];
+  /** Where the payload is: what says who may read it. */
+  readonly store: object;
   /** The payload, read with the operator's rights. */
   readonly object: Buffer;
+}
+
+/** What a machine's user data must be. */
+export interface ExpectedPointer {
+  readonly source: string;
+  /** What follows the source and cannot be foreseen, because it was signed when the machine was made. @default - nothing */
+  readonly signature?: RegExp;
+  /** Seconds. @default - Ignition gives up by itself */
+  readonly httpTotal?: number;
 }
 
 /** A cloud on this machine, with a cluster in it that someone else made, and a decoy beside that. */
@@ -38,9 +49,14 @@ export interface Cloud {
     readonly destination: RegExp;
     readonly memberOf: readonly string[];
     readonly clusterTag: Readonly<Record<string, string>>;
+    readonly pointer: ExpectedPointer;
+    /** Among what the cloud says of the store. */
+    readonly store: object;
   };
   /** Something in the stack's JSON that only the provider knows to be right, and what it says if it is not. */
   readonly mistake: { readonly right: string; readonly wrong: string; readonly said: string };
+  /** What checkov finds in the plan, with the reason why it stays. */
+  readonly accepted: Readonly<Record<string, string>>;
   /** What its provider says of things that are gone already, instead of seeing it; its page in docs has the way around. */
   readonly cannotRead?: RegExp;
   start(certificate: Certificate, folder: string): Promise<void>;
@@ -57,6 +73,8 @@ export interface Cloud {
   /** What the machine asks at boot. With no identity it is a machine that nobody gave one. */
   metadata(identity: "its own" | "another" | "none"): Promise<MetadataService>;
   readonly ignitionPlatform: string;
+  /** The program, if Debian's is too old for it. */
+  readonly ignition?: string;
   /** Runs `then` when the machine's creation or removal is asked for, which does not happen. */
   when(what: "machine is made" | "machine is removed", then: () => void): void;
 }

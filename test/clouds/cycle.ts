@@ -2,15 +2,60 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Cloud } from "./cloud.ts";
+import { decodeContents } from "../../constructs/payload/contents.ts";
+import type { IgnitionDocument } from "../../constructs/payload/ignition.ts";
+import type { Cloud, ExpectedPointer } from "./cloud.ts";
 import type { Ended } from "./command.ts";
 import { Deployment } from "./deployment.ts";
-import { accepted, checkPlan } from "./policy/checkov.ts";
-import { firstBoot } from "./first-boot.ts";
+import { agentPortMistakes, type Plan } from "./policy/agent-port.ts";
+import { spoilings } from "./policy/spoiled.ts";
+import { checkPlan } from "./policy/checkov.ts";
+import { FirstBoot } from "./first-boot.ts";
 import type { Place } from "./place.ts";
 import { validateEvery } from "./validate.ts";
 
 const sha512 = (bytes: Buffer) => createHash("sha512").update(bytes).digest("hex");
+
+/** What makes the tunnel on the machine, with its mode. */
+const assets = {
+  "/usr/local/bin/bootkube.sh": "555",
+  "/usr/local/bin/konnectivity-bootstrap.sh": "555",
+  "/usr/local/bin/konnectivity-bootstrap-pki.sh": "555",
+  "/opt/openshift/konnectivity-bootstrap/settings.sh": "600",
+  "/opt/openshift/konnectivity-bootstrap/egress-selector.yaml": "600",
+  "/opt/openshift/konnectivity-bootstrap/kube-apiserver-override.yaml": "600",
+  "/opt/openshift/konnectivity-bootstrap/server-pod.yaml": "600",
+  "/opt/openshift/konnectivity-bootstrap/agents/agents.yaml": "600",
+  "/opt/openshift/konnectivity-bootstrap/agents/secret.yaml": "600",
+};
+
+/** The pointer, written out: every byte of user data counts. */
+function pointerText({ source, signature, httpTotal }: ExpectedPointer, object: Buffer, userData: string): string {
+  const [query = ""] = signature?.exec(userData) ?? [];
+  const timeouts = httpTotal === undefined ? "" : `,"timeouts":{"httpTotal":${httpTotal}}`;
+  return `{"ignition":{"version":"3.2.0","config":{"replace":{"source":"${source}${query}","verification":{"hash":"sha512-${sha512(object)}"}}}${timeouts}}}`;
+}
+
+const succeeds = ({ code, output }: Ended) => {
+  // From the first error on: before that there is nothing but progress.
+  expect(code, output.slice(Math.max(0, output.search(/^Error|Error:/m)))).toBe(0);
+};
+
+/** What the cloud's provider says of the stack before there is any cloud. */
+export function testProvider({ name, mistake }: Cloud, { folder }: Place): void {
+  describe("the provider", () => {
+    it("takes the stack with every combination of options", async () => {
+      succeeds(await validateEvery(name, folder));
+    });
+
+    it("sees a mistake that Terraform itself does not know", async () => {
+      const { right, wrong, said } = mistake;
+      const { code, output } = await validateEvery(name, folder, (text) => text.replaceAll(right, wrong));
+      expect(code).toBe(1);
+      expect(output).toContain(said);
+    });
+  });
+}
 
 /** A bootstrap machine's whole life in a cloud: one test goes on where the one before it ended. */
 export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
@@ -31,26 +76,9 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
     expect(await cloud.everything()).toEqual(before);
     expect(deployment.inState()).toEqual([]);
   };
-  const succeeds = ({ code, output }: Ended) => {
-    // From the first error on: before that there is nothing but progress.
-    expect(code, output.slice(Math.max(0, output.search(/^Error|Error:/m)))).toBe(0);
-  };
   const isCutOff = ({ code, output }: Ended) => {
     expect(code, output).not.toBe(0);
   };
-
-  describe("the provider", () => {
-    it("takes the stack with every combination of options", async () => {
-      succeeds(await validateEvery(cloud.name, folder));
-    });
-
-    it("sees a mistake that Terraform itself does not know", async () => {
-      const { right, wrong } = cloud.mistake;
-      const { code, output } = await validateEvery(cloud.name, folder, (text) => text.replaceAll(right, wrong));
-      expect(code).toBe(1);
-      expect(output).toContain(cloud.mistake.said);
-    });
-  });
 
   describe("a bootstrap machine", () => {
     it("is deployed", async () => {
@@ -61,8 +89,8 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
     });
 
     it("is in the cloud as it is meant to be", async () => {
-      const { userData, tags, openPorts, memberOf, object } = await cloud.deployed();
-      const { sources, destination, clusterTag } = cloud.expected;
+      const { userData, tags, openPorts, memberOf, store, object } = await cloud.deployed();
+      const { sources, destination, clusterTag, pointer } = cloud.expected;
       const agents = openPorts.filter(({ port }) => port.includes("8091"));
       expect(agents.map(({ port }) => port)).toEqual(agents.map(() => "tcp 8091"));
       expect(agents.flatMap((rule) => rule.sources).sort(), "each source once").toEqual([...sources].sort());
@@ -70,10 +98,9 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
       expect(openPorts, "no other port is open").toEqual(agents);
       expect(memberOf).toEqual(cloud.expected.memberOf);
       expect(tags).toMatchObject({ team: "platform", ...clusterTag });
+      expect(store).toMatchObject(cloud.expected.store);
       expect(object.equals(deployment.payload())).toBe(true);
-      expect(JSON.parse(userData)).toMatchObject({
-        ignition: { config: { replace: { verification: { hash: `sha512-${sha512(object)}` } } } },
-      });
+      expect(String(userData)).toBe(pointerText(pointer, object, String(userData)));
     });
 
     it("has a payload that strangers cannot read", async () => {
@@ -87,34 +114,56 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
   });
 
   describe("at first boot", () => {
-    async function boot(identity: "its own" | "another" | "none") {
+    async function boot(
+      identity: "its own" | "another" | "none",
+      look: (machine: FirstBoot, succeeded: boolean) => void,
+    ): Promise<void> {
       const service = await cloud.metadata(identity);
       await service.start();
+      const { ignitionPlatform: platform, ignition } = cloud;
+      const machine = new FirstBoot({ platform, certificateFile: certificate.file, near: folder, ignition });
       try {
-        return await firstBoot(cloud.ignitionPlatform, certificate.file, folder);
+        const succeeded = await machine.succeeds();
+        look(machine, succeeded);
       } finally {
+        machine.remove();
         await service.close();
         expect(service.unknown, "what Ignition asked and nobody answered").toEqual([]);
       }
     }
+    const getsNothing = (machine: FirstBoot, succeeded: boolean) => {
+      expect(succeeded, machine.log).toBe(false);
+      for (const path of Object.keys(assets)) expect(machine.file(path)).toBeUndefined();
+    };
 
-    it("the machine gets its payload", async () => {
-      const { code, config, log } = await boot("its own");
-      expect(code, log).toBe(0);
-      const files = (text: string) =>
-        (JSON.parse(text) as { storage: { files: { path: string }[] } }).storage.files.map(({ path }) => path).sort();
-      expect(files(config ?? "")).toEqual(files(String(deployment.payload())));
+    it("the machine gets its payload, and has the tunnel's files", async () => {
+      const { storage } = JSON.parse(String(deployment.payload())) as IgnitionDocument;
+      const files = (storage?.files ?? []).filter(({ contents }) => contents !== undefined);
+      await boot("its own", (machine, succeeded) => {
+        expect(succeeded, machine.log).toBe(true);
+        expect(files.map(({ path }) => ({ path, ...machine.file(path) }))).toEqual(
+          files.map(({ path, mode = 0, contents }) => ({
+            path,
+            content: String(decodeContents(contents)),
+            mode: mode.toString(8),
+            owner: "0:0",
+          })),
+        );
+        const modes = Object.keys(assets).map((path) => [path, machine.file(path)?.mode]);
+        expect(Object.fromEntries(modes)).toEqual(assets);
+      });
     });
 
     it.each(["another", "none"] as const)("a machine with %s identity gets nothing", async (identity) => {
-      expect(await boot(identity)).toMatchObject({ code: 1, config: undefined });
+      await boot(identity, getsNothing);
     });
 
     it("a payload with one byte changed is refused", async () => {
       await cloud.flipByte();
-      const { code, log } = await boot("its own");
-      expect(code).toBe(1);
-      expect(log).toContain("hash verification failed");
+      await boot("its own", (machine, succeeded) => {
+        getsNothing(machine, succeeded);
+        expect(machine.log).toContain("hash verification failed");
+      });
       await cloud.flipByte();
     });
   });
@@ -128,7 +177,7 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
       const after = await cloud.deployed();
       expect(after.machine).toBe(machine);
       expect(after.object.equals(deployment.payload())).toBe(true);
-      expect(after.userData).not.toContain(sha512(after.object));
+      expect(String(after.userData)).not.toContain(sha512(after.object));
       expect(output.replaceAll("\n", " ")).toContain("The machine keeps the payload that it booted with");
     });
 
@@ -151,12 +200,26 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
       await nothingIsLeft();
     });
 
+    it("its plan opens 8091 to the nodes, and plans that do not are refused", async () => {
+      const { sources } = cloud.expected;
+      const text = await deployment.planAsJson();
+      expect(agentPortMistakes(JSON.parse(text) as Plan, sources)).toEqual([]);
+      const { type, ways } = spoilings[cloud.name];
+      for (const [said, spoil] of ways) {
+        const plan = JSON.parse(text) as Plan;
+        const rule = plan.planned_values.root_module.resources.find((one) => one.type === type);
+        if (rule === undefined) throw new Error(`no ${type}`);
+        spoil(rule, plan);
+        expect(agentPortMistakes(plan, sources).join("\n")).toContain(said);
+      }
+    });
+
     it("its plan has nothing for checkov to find but what is accepted", async () => {
       const file = join(folder, "plan.json");
       writeFileSync(file, await deployment.planAsJson());
       const { failed, passed } = await checkPlan(file, folder);
       expect(passed).toBeGreaterThan(20);
-      expect(failed).toEqual(Object.keys(accepted[cloud.name]).sort());
+      expect(failed).toEqual(Object.keys(cloud.accepted).sort());
     });
 
     it("of a deploy that was cut off nothing is left either", async () => {

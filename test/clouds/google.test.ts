@@ -1,5 +1,7 @@
-import { testCloud } from "./cycle.ts";
 import { Google } from "./google/google.ts";
+import { testCloud, testProvider } from "./cycle.ts";
 import { place } from "./place.ts";
 
-testCloud(new Google(), place());
+const cloud = new Google();
+testProvider(cloud, place());
+testCloud(cloud, place());

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Platform } from "../../constructs/config/platform.ts";
@@ -68,9 +68,8 @@ export class ProviderMirror {
             env: { TF_REGISTRY_CLIENT_TIMEOUT: "5", TF_REGISTRY_DISCOVERY_RETRY: "0", ...process.env },
           });
           if (init.status !== 0) throw new Error("no registry and no mirror has it");
-          // What init has laid out is a mirror already.
-          const laidOut = join(project, ".terraform/providers");
-          for (const part of readdirSync(laidOut)) renameSync(join(laidOut, part), join(unfinished, part));
+          // What init has laid out is a mirror already; from the user's mirror or cache it may be links, which may break.
+          cpSync(join(project, ".terraform/providers"), unfinished, { recursive: true, dereference: true });
         }, unfinished);
       });
       return true;

@@ -2,6 +2,7 @@ import { ask } from "../ask.ts";
 import type { Certificate } from "../certificate.ts";
 import type { Cloud, Deployed } from "../cloud.ts";
 import { MetadataService } from "../metadata-service.ts";
+import { accepted } from "../policy/checkov.ts";
 import { metadata } from "../../support/stacks.ts";
 import { Moto, operator } from "./moto.ts";
 
@@ -27,6 +28,7 @@ export class Aws implements Cloud {
   readonly ignitionPlatform = "aws";
   // With a Terraform before 1.12, which does not tell it what the thing was.
   readonly cannotRead = /Missing Resource Identity After Read/;
+  readonly accepted = accepted.aws;
   readonly mistake = { right: '"http_tokens":"required"', wrong: '"http_tokens":"perhaps"', said: "http_tokens" };
   readonly rest = { tunnel: { address: "10.0.1.5" } };
   readonly environment = operator;
@@ -42,9 +44,15 @@ export class Aws implements Cloud {
     const { masterSecurityGroupId, workerSecurityGroupId, ...rest } = this.#cluster;
     return {
       sources: [masterSecurityGroupId ?? "", workerSecurityGroupId ?? ""],
-      destination: /^sg-/,
+      destination: new RegExp(`^${name}$`),
       memberOf: Object.entries(rest).flatMap(([option, value]) => (option.endsWith("TargetGroupArn") ? [value] : [])),
       clusterTag: { [`kubernetes.io/cluster/${infraID}`]: "owned" },
+      pointer: { source: `s3://${bucket}/payload.ign` },
+      store: {
+        public: { BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true },
+        owner: "BucketOwnerEnforced",
+        encryption: "AES256",
+      },
     };
   }
 
@@ -67,11 +75,12 @@ export class Aws implements Cloud {
   }
 
   async deployed(): Promise<Deployed> {
-    const { object, ...found } = (await this.#moto.ask("deployed", name, bucket)) as Deployed & { object: string };
+    type InBase64 = Omit<Deployed, "object" | "userData"> & { object: string; userData: string };
+    const found = (await this.#moto.ask("deployed", name, bucket)) as InBase64;
     return {
       ...found,
-      userData: Buffer.from(found.userData, "base64").toString(),
-      object: Buffer.from(object, "base64"),
+      userData: Buffer.from(found.userData, "base64"),
+      object: Buffer.from(found.object, "base64"),
     };
   }
 
@@ -97,7 +106,7 @@ export class Aws implements Cloud {
       // The machine takes nothing without one.
       if (headers["x-aws-ec2-metadata-token"] !== "a token") return { status: 401 };
       if (path === "/latest/dynamic/instance-identity/document") return text(JSON.stringify({ region }));
-      if (path === "/2019-10-01/user-data") return text(userData);
+      if (path === "/2019-10-01/user-data") return { status: 200, body: userData };
       if (path.startsWith(roles) && identity === "none") return { status: 404 };
       if (path === roles) return text(role);
       if (path !== `${roles}${role}`) return undefined;

@@ -1,5 +1,6 @@
 """cluster.py COMMAND [JSON]: what a test asks AWS, or does there, beside the stack; the answer is JSON."""
 
+import base64
 import json
 import sys
 
@@ -18,6 +19,9 @@ def make(infra_id):
         Name=name, Protocol="TCP", Port=port, VpcId=vpc, TargetType=kind
     )["TargetGroups"][0]["TargetGroupArn"]
     masters, workers, decoy = (group(f"{infra_id}{name}") for name in ("-master", "-worker", "2-bootstrap"))
+    # A node, which is in the same group as the machine.
+    ami = ec2.describe_images()["Images"][0]["ImageId"]
+    ec2.run_instances(ImageId=ami, MinCount=1, MaxCount=1, SubnetId=subnet, SecurityGroupIds=[masters])
     for one, port in ((masters, 6443), (decoy, 8091)):
         permission = {"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "IpRanges": [{"CidrIp": "10.0.0.0/16"}]}
         ec2.authorize_security_group_ingress(GroupId=one, IpPermissions=[permission])
@@ -32,7 +36,7 @@ def make(infra_id):
         "externalApiTargetGroupArn": target("external", 6443, "ip"),
         "internalApiTargetGroupArn": target("internal", 6443, "instance"),
         "internalServiceTargetGroupArn": target("service", 22623, "ip"),
-        "rhcosAmi": ec2.describe_images()["Images"][0]["ImageId"],
+        "rhcosAmi": ami,
         "bootstrapInstanceType": "m5.xlarge",
     }
 
@@ -52,26 +56,30 @@ def targets():
 def everything():
     buckets = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
     found = {
-        "instance": [instance["InstanceId"] for instance in instances()],
-        "volume": [volume["VolumeId"] for volume in ec2.describe_volumes()["Volumes"]],
-        "interface": [one["NetworkInterfaceId"] for one in ec2.describe_network_interfaces()["NetworkInterfaces"]],
-        "group": [group["GroupId"] for group in ec2.describe_security_groups()["SecurityGroups"]],
-        "rule": [rule["SecurityGroupRuleId"] for rule in ec2.describe_security_group_rules()["SecurityGroupRules"]],
-        "target": [" ".join(map(str, target)) for target in targets()],
+        "instance": instances(),
+        "volume": ec2.describe_volumes()["Volumes"],
+        "interface": ec2.describe_network_interfaces()["NetworkInterfaces"],
+        "address": ec2.describe_addresses()["Addresses"],
+        "group": ec2.describe_security_groups()["SecurityGroups"],
+        "rule": ec2.describe_security_group_rules()["SecurityGroupRules"],
+        "target": targets(),
         "bucket": buckets,
-        "object": [f"{bucket}/{one['Key']}" for bucket in buckets for one in s3.list_objects_v2(Bucket=bucket).get("Contents", [])],
-        "role": [role["RoleName"] for role in iam.list_roles()["Roles"]],
-        "profile": [profile["InstanceProfileName"] for profile in iam.list_instance_profiles()["InstanceProfiles"]],
+        "object": [(bucket, one) for bucket in buckets for one in s3.list_objects_v2(Bucket=bucket).get("Contents", [])],
+        "role": iam.list_roles()["Roles"],
+        "profile": iam.list_instance_profiles()["InstanceProfiles"],
     }
-    return sorted(f"{kind} {name}" for kind, names in found.items() for name in names)
+    return sorted(f"{kind} {json.dumps(one, sort_keys=True, default=str)}" for kind, all in found.items() for one in all)
 
 
 def deployed(name, bucket):
     tags_of = lambda one: {tag["Key"]: tag["Value"] for tag in one.get("Tags", [])}
     [machine] = [instance for instance in instances() if tags_of(instance).get("Name") == name]
     identity = machine["InstanceId"]
-    [own] = [group for group in ec2.describe_security_groups()["SecurityGroups"] if group["GroupName"].startswith(name)]
-    rules = ec2.describe_security_group_rules(Filters=[{"Name": "group-id", "Values": [own["GroupId"]]}])
+    groups = {group["GroupId"]: group["GroupName"] for group in machine["SecurityGroups"]}
+    rules = ec2.describe_security_group_rules(Filters=[{"Name": "group-id", "Values": list(groups)}])["SecurityGroupRules"]
+    theirs = lambda rule: groups[rule["GroupId"]].endswith("-master") and rule["FromPort"] == 6443
+    # Nobody else may be in the group that 8091 is opened for.
+    alone = lambda group: all(group not in str(one["SecurityGroups"]) for one in instances() if one["InstanceId"] != identity)
     data = ec2.describe_instance_attribute(InstanceId=identity, Attribute="userData")["UserData"]["Value"]
     members = {identity, machine["PrivateIpAddress"]}
     return {
@@ -81,13 +89,20 @@ def deployed(name, bucket):
         "openPorts": [
             {
                 "port": f"{rule['IpProtocol']} {rule['FromPort']}",
-                "sources": [rule.get("ReferencedGroupInfo", {}).get("GroupId") or rule.get("CidrIpv4") or "?"],
-                "destination": rule["GroupId"] if rule["GroupId"] in str(machine["SecurityGroups"]) else "not the machine",
+                "sources": [rule.get("ReferencedGroupInfo", {}).get("GroupId") or rule.get("CidrIpv4") or rule.get("CidrIpv6") or "?"],
+                "destination": groups[rule["GroupId"]] if alone(rule["GroupId"]) else "more than the machine",
             }
-            for rule in rules["SecurityGroupRules"]
-            if not rule["IsEgress"]
+            for rule in rules
+            if not rule["IsEgress"] and not theirs(rule)
         ],
         "memberOf": [group for group, target, _ in targets() if target in members],
+        "store": {
+            "public": s3.get_public_access_block(Bucket=bucket)["PublicAccessBlockConfiguration"],
+            "owner": s3.get_bucket_ownership_controls(Bucket=bucket)["OwnershipControls"]["Rules"][0]["ObjectOwnership"],
+            "encryption": s3.get_bucket_encryption(Bucket=bucket)["ServerSideEncryptionConfiguration"]["Rules"][0][
+                "ApplyServerSideEncryptionByDefault"
+            ]["SSEAlgorithm"],
+        },
         "object": payload(bucket),
     }
 
@@ -98,8 +113,6 @@ def payload(bucket, flip=False):
     if flip:
         body[100] ^= 1
         s3.put_object(Bucket=bucket, Key="payload.ign", Body=bytes(body))
-    import base64
-
     return base64.b64encode(body).decode()
 
 

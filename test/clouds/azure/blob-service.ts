@@ -1,35 +1,46 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { type ChildProcess, spawn } from "node:child_process";
+import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { ask, type Said } from "../ask.ts";
 import type { Certificate } from "../certificate.ts";
+import { type Answer, type Call, StandIn } from "../stand-in.ts";
 import { ensureAzurite } from "./azurite.ts";
 
 /** Apart from the resource manager, which is at the same port. */
 export const blobAddress = "127.0.0.2";
 
-/** One storage account's blobs, as azurite, Microsoft's own emulator, keeps them; it judges keys and signed URLs. */
-export class BlobService {
+/** Where azurite is, behind a door of ours. */
+const azuriteAt = { address: "127.0.0.3", port: 10_000 };
+
+/**
+ * One storage account's blobs, as azurite, Microsoft's own emulator, keeps them. It judges keys, signed URLs and whether a
+ * token is for it; what azurite does not know, whether the account takes keys and who has which role, is judged before.
+ */
+export class BlobService extends StandIn {
   readonly account: string;
   readonly host: string;
   /** Opens everything in it. */
   readonly key = randomBytes(64).toString("base64");
+  /** Refuses a call before azurite sees it. */
+  refuses: (call: Call) => Answer | undefined = () => undefined;
   #process: ChildProcess | undefined;
 
   constructor(account: string) {
+    super();
     this.account = account;
     this.host = `${account}.blob.core.windows.net`;
   }
 
   async start(certificate: Certificate, folder: string): Promise<void> {
-    const location = join(folder, "azurite");
-    mkdirSync(location);
+    const location = mkdtempSync(join(folder, "azurite-"));
     const azurite = spawn(
       process.execPath,
       [
         join(ensureAzurite(), "node_modules/azurite/dist/src/blob/main.js"),
-        ...["--blobHost", blobAddress, "--blobPort", "443", "--cert", certificate.file, "--key", certificate.keyFile],
+        ...["--blobHost", azuriteAt.address, "--blobPort", String(azuriteAt.port), "--oauth", "basic"],
+        ...["--cert", certificate.file, "--key", certificate.keyFile],
         ...["--location", location, "--disableTelemetry", "--skipApiVersionCheck"],
       ],
       {
@@ -46,17 +57,41 @@ export class BlobService {
         if (String(chunk).includes("successfully listens")) resolve();
       });
     });
+    await this.listen({ address: blobAddress, port: 443, certificate });
   }
 
-  stop(): void {
+  override async close(): Promise<void> {
     this.#process?.kill();
+    await super.close();
   }
 
-  /** A call with the account's key. */
-  async call(method: string, path: string, body: Buffer = Buffer.alloc(0)): Promise<Said> {
+  protected override async answer(call: Call): Promise<Answer> {
+    const refusal = this.refuses(call);
+    if (refusal !== undefined) return refusal;
+    const { status, headers, body } = await this.#azurite(call.method, call.url, call.headers, call.body);
+    // What azurite has not got.
+    if (status === 501) this.unknown.push(`${call.method} ${this.host}${call.url}`);
+    const { connection: _, "transfer-encoding": __, ...rest } = headers;
+    return { status, headers: rest, body };
+  }
+
+  #azurite(method: string, path: string, headers: OutgoingHttpHeaders, body?: Buffer): Promise<Said> {
+    const { address, port } = azuriteAt;
+    const to = { host: address, https: { port, servername: this.host } };
+    return ask({ ...to, method, path, headers: { ...headers, host: this.host }, body });
+  }
+
+  /** A call with the account's key, whether the account takes keys or not: as Azure itself does in its halls. */
+  async call(
+    method: string,
+    path: string,
+    body: Buffer = Buffer.alloc(0),
+    more: Record<string, string> = {},
+  ): Promise<Said> {
     const headers: Record<string, string> = {
       "x-ms-date": new Date().toUTCString(),
       "x-ms-version": "2021-12-02",
+      ...more,
       ...(method === "PUT" && !path.includes("restype=") && { "x-ms-blob-type": "BlockBlob" }),
     };
     const { pathname, searchParams } = new URL(path, `https://${this.host}`);
@@ -74,7 +109,7 @@ export class BlobService {
       `${canonicalHeaders.join("")}/${this.account}${pathname}${canonicalQuery.join("")}`,
     ].join("\n");
     const signature = createHmac("sha256", Buffer.from(this.key, "base64")).update(text).digest("base64");
-    return this.fetch(method, path, { ...headers, Authorization: `SharedKey ${this.account}:${signature}` }, body);
+    return this.#azurite(method, path, { ...headers, Authorization: `SharedKey ${this.account}:${signature}` }, body);
   }
 
   /** A call as it is. */

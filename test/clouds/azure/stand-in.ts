@@ -1,23 +1,20 @@
 /**
- * Plays Azure's resource manager and its login, as far as the real Terraform provider calls them for the bootstrap stack
- * with `pointer: sas`. It stores what it is told and says the same again, with what Azure adds. Blobs are azurite's.
+ * Plays Azure's resource manager and its login, as far as the real Terraform provider calls them for the bootstrap
+ * stack. It stores what it is told and says the same again, with what Azure adds. Blobs are azurite's.
  *
- * What it does not model: operations take no time and never fail later; no quota, no policy, no roles: every token may do
- * everything; no check of names, sizes, images or addresses, but one priority of a network security group is one rule's;
- * identities and role assignments; no load balancer behind the backend pools; a deleted account cannot be restored.
+ * What it does not model: operations take no time and never fail later; no quota, no policy; the operator may do everything,
+ * of the other roles only the one that reads blobs is known, and it is there at once; no check of names, sizes, images or
+ * addresses, but one priority of a network security group is one rule's; no load balancer behind the backend pools; lists
+ * in pages; a deleted account cannot be restored.
  */
 import { randomUUID } from "node:crypto";
 import { type Answer, type Call, type Json, jsonOf, StandIn } from "../stand-in.ts";
 import type { BlobService } from "./blob-service.ts";
+import type { Resource } from "./resource-manager.ts";
+import { audiences, claimsIn, operator, tenant, tokenOf } from "./token.ts";
 
 /** Every host name that it answers to. */
 export const azureHosts = ["management.azure.com", "login.microsoftonline.com"];
-
-interface Resource extends Json {
-  readonly id: string;
-  readonly name: string;
-  readonly properties: Json;
-}
 
 const ok = (body: object = {}): Answer => ({ status: 200, body });
 const problem = (status: number, code: string, message: string): Answer => ({
@@ -25,27 +22,27 @@ const problem = (status: number, code: string, message: string): Answer => ({
   body: { error: { code, message } },
 });
 const lastOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-/** The operator's token: the provider reads who it is from it, and nobody verifies it. */
-const token = [{ alg: "none" }, { tid: randomUUID(), oid: randomUUID(), appid: randomUUID(), exp: 9_999_999_999 }]
-  .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-  .join(".")
-  .concat(".x");
+/** The one built-in role that the stack gives away. */
+const roleDefinition = {
+  id: "/providers/Microsoft.Authorization/roleDefinitions/2a2b9908-6ea1-4ae2-8e65-a410df84e7d1",
+  properties: { roleName: "Storage Blob Data Reader", type: "BuiltInRole" },
+};
 
 export class AzureStandIn extends StandIn {
   /** Everything, by its id in lower case: Azure does not mind which. */
-  readonly resources = new Map<string, Resource>();
-  /** What the machines were given to boot with, which Azure never says again. */
-  readonly customData = new Map<string, string>();
+  readonly #resources = new Map<string, Resource>();
+  readonly #customData = new Map<string, string>();
   readonly #blobs: BlobService;
 
   constructor(blobs: BlobService) {
     super();
     this.#blobs = blobs;
+    blobs.refuses = (call) => this.#refusesBlob(call);
   }
 
   /** Something that the cluster's owner has already. */
   has(id: string, properties: Json = {}, rest: Json = {}): void {
-    this.resources.set(id.toLowerCase(), {
+    this.#resources.set(id.toLowerCase(), {
       ...rest,
       id,
       name: lastOf(id),
@@ -53,13 +50,20 @@ export class AzureStandIn extends StandIn {
     });
   }
 
+  /** What a machine was given to boot with: only the machine itself can read it, Azure never says it again. */
+  customDataOf(machine: string): Buffer {
+    return Buffer.from(this.#customData.get(machine.toLowerCase()) ?? "", "base64");
+  }
+
   protected override answer(call: Call): Answer | undefined | Promise<Answer> {
-    const { method, host, path } = call;
+    const { method, host, path, query, headers } = call;
     if (host === "login.microsoftonline.com")
-      return path.endsWith("/oauth2/v2.0/token")
-        ? ok({ token_type: "Bearer", expires_in: 86_400, access_token: token })
-        : undefined;
+      return path.endsWith("/oauth2/v2.0/token") ? this.#login(call) : undefined;
     if (path.startsWith("/operations/")) return ok({ status: "Succeeded" });
+    const claims = claimsIn(headers.authorization);
+    if (claims?.oid !== operator || claims.aud !== audiences.manager)
+      return problem(401, "AuthenticationFailed", "whose token is this?");
+    if (!query.has("api-version")) return problem(400, "MissingApiVersionParameter", "api-version is required");
     const key = path.toLowerCase().replace(/\/$/, "");
     if (method === "GET" && /^\/subscriptions\/[^/]+$/.test(key))
       return ok({ id: path, subscriptionId: lastOf(path), displayName: "sample", state: "Enabled" });
@@ -70,6 +74,33 @@ export class AzureStandIn extends StandIn {
     return method === "DELETE" ? this.#remove(key) : undefined;
   }
 
+  /** The one who logs in is the operator. */
+  #login({ body }: Call): Answer {
+    const service = (new URLSearchParams(String(body)).get("scope") ?? "").replace(/\/+\.default.*$/, "");
+    return ok({ token_type: "Bearer", expires_in: 86_400, access_token: tokenOf(operator, service) });
+  }
+
+  /** What azurite does not judge: whether the account takes keys, and what a token's owner may do. */
+  #refusesBlob({ method, path, query, headers }: Call): Answer | undefined {
+    const account = this.#list(/\/storageaccounts\/[^/]+$/).find(({ name }) => name === this.#blobs.account);
+    if (account === undefined) return problem(404, "ResourceNotFound", "The account does not exist");
+    const byKey = headers.authorization?.startsWith("SharedKey") === true || query.has("sig");
+    if (byKey && account.properties.allowSharedKeyAccess === false)
+      return problem(403, "KeyBasedAuthenticationNotPermitted", "The account takes no keys");
+    const claims = claimsIn(headers.authorization);
+    if (claims === undefined || claims.oid === operator) return undefined;
+    const container = `${account.id}/blobServices/default/containers/${path.split("/")[1] ?? ""}`.toLowerCase();
+    const mayRead = this.#list(/\/roleassignments\/[^/]+$/).some(
+      ({ properties }) =>
+        properties.principalId === claims.oid &&
+        String(properties.roleDefinitionId).endsWith(lastOf(roleDefinition.id)) &&
+        container.startsWith(String(properties.scope).toLowerCase()),
+    );
+    return mayRead && (method === "GET" || method === "HEAD")
+      ? undefined
+      : problem(403, "AuthorizationPermissionMismatch", "This identity has no role for that");
+  }
+
   #post(key: string): Answer | undefined {
     if (!key.endsWith("/listkeys")) return undefined;
     const { key: value } = this.#blobs;
@@ -77,48 +108,75 @@ export class AzureStandIn extends StandIn {
   }
 
   #get(path: string, key: string): Answer | undefined {
-    const found = this.resources.get(key);
-    if (/\/networksecuritygroups\/[^/]+$/.test(key) && found !== undefined)
-      return ok({
-        ...found,
-        properties: { ...found.properties, securityRules: this.#inside(`${key}/securityrules/`) },
-      });
-    if (found !== undefined) return ok(found);
+    if (key.endsWith("/roledefinitions")) return ok({ value: [roleDefinition] });
+    if (key.endsWith(`/roledefinitions/${lastOf(roleDefinition.id)}`)) return ok(roleDefinition);
+    const found = this.#resources.get(key);
+    if (found !== undefined) return ok({ ...found, properties: { ...found.properties, ...this.#seenIn(key) } });
     if (/\/(blobservices|fileservices)\/default$/.test(key)) return ok({ id: path, properties: {} });
-    // An id has a name behind each type.
-    const names = (key.split("/providers/").at(-1) ?? "").split("/").length % 2 === 1;
-    return names ? problem(404, "ResourceNotFound", `${path} was not found`) : undefined;
+    const [, group] = /^(\/subscriptions\/[^/]+\/resourcegroups\/[^/]+)\/resources$/.exec(key) ?? [];
+    if (group !== undefined) return ok({ value: this.#list(new RegExp(`^${group}/providers/[^/]+/[^/]+/[^/]+$`)) });
+    const types = (key.split("/providers/").at(-1) ?? "").split("/").length;
+    if (types < 2) return undefined;
+    // An id has a name behind each type, a list has none behind the last.
+    return types % 2 === 1
+      ? problem(404, "ResourceNotFound", `${path} was not found`)
+      : ok({ value: this.#inside(`${key}/`) });
+  }
+
+  /** What Azure shows in a thing but keeps in others. */
+  #seenIn(key: string): Json {
+    if (/\/networksecuritygroups\/[^/]+$/.test(key)) return { securityRules: this.#inside(`${key}/securityrules/`) };
+    if (!/\/backendaddresspools\/[^/]+$/.test(key)) return {};
+    type Configuration = Json & { id: string };
+    const configurations = this.#list(/\/networkinterfaces\/[^/]+$/).flatMap(
+      ({ properties }) => properties.ipConfigurations as Configuration[],
+    );
+    const members = configurations.filter((one) => JSON.stringify(one).toLowerCase().includes(`"${key}"`));
+    return { backendIPConfigurations: members.map(({ id }) => ({ id })) };
+  }
+
+  #list(ids: RegExp): Resource[] {
+    return [...this.#resources].filter(([key]) => ids.test(key)).map(([, resource]) => resource);
   }
 
   #inside(prefix: string): Resource[] {
-    return [...this.resources].filter(([key]) => key.startsWith(prefix)).map(([, resource]) => resource);
+    return [...this.#resources]
+      .filter(([key]) => key.startsWith(prefix) && !key.slice(prefix.length).includes("/"))
+      .map(([, resource]) => resource);
   }
 
   async #container({ method, path, body }: Call, key: string): Promise<Answer> {
     if (method === "DELETE") {
-      this.resources.delete(key);
+      this.#resources.delete(key);
       await this.#blobs.call("DELETE", `/${lastOf(path)}?restype=container`);
       return ok();
     }
     const wanted = JSON.parse(body.toString()) as Json;
     this.has(path, { publicAccess: "None", ...(wanted.properties as Json) });
-    await this.#blobs.call("PUT", `/${lastOf(path)}?restype=container`);
-    return { status: 201, body: this.resources.get(key) };
+    const { publicAccess } = this.#resources.get(key)?.properties ?? {};
+    const open: Record<string, string> =
+      publicAccess === "None" ? {} : { "x-ms-blob-public-access": String(publicAccess).toLowerCase() };
+    await this.#blobs.call("PUT", `/${lastOf(path)}?restype=container`, Buffer.alloc(0), open);
+    return { status: 201, body: this.#resources.get(key) };
   }
 
   #put(call: Call, key: string): Answer | undefined {
     const { path, method } = call;
-    const before = this.resources.get(key);
+    const before = this.#resources.get(key);
     const body = jsonOf(call);
     if (method === "PATCH" && before === undefined) return problem(404, "ResourceNotFound", `${path} was not found`);
     const properties = { ...(method === "PATCH" && before?.properties), ...(body.properties as Json) };
     const wanted = { ...(method === "PATCH" && before), ...body, properties };
-    const type = /\/providers\/microsoft\.\w+\/([^/]+)(?:\/[^/]+\/([^/]+))?\/[^/]+$/.exec(key);
+    const type = /.*\/providers\/microsoft\.\w+\/([^/]+)(?:\/[^/]+\/([^/]+))?\/[^/]+$/.exec(key);
     const adders: Record<string, () => Answer | Json> = {
       storageaccounts: () => this.#account(path, wanted),
       networkinterfaces: () => this.#interface(path, wanted),
       virtualmachines: () => this.#machine(path, wanted, before),
       securityrules: () => this.#rule(key, wanted),
+      userassignedidentities: () => this.#identity(wanted),
+      roleassignments: () => ({
+        properties: { ...wanted.properties, scope: path.split("/providers/Microsoft.Auth")[0] },
+      }),
     };
     const added = adders[type?.[2] ?? type?.[1] ?? ""]?.();
     if (added === undefined) return undefined;
@@ -133,7 +191,7 @@ export class AzureStandIn extends StandIn {
     const account = type?.[1] === "storageaccounts";
     return {
       status: before === undefined && !account ? 201 : 200,
-      body: this.resources.get(key),
+      body: this.#resources.get(key),
       headers: account ? {} : later,
     };
   }
@@ -151,6 +209,11 @@ export class AzureStandIn extends StandIn {
         statusOfPrimary: "available",
       },
     };
+  }
+
+  #identity(wanted: { properties: Json }): Json {
+    const made = { principalId: randomUUID(), clientId: randomUUID(), tenantId: tenant };
+    return { properties: { ...made, ...wanted.properties } };
   }
 
   #rule(key: string, { properties }: { properties: Json }): Answer | Json {
@@ -184,7 +247,7 @@ export class AzureStandIn extends StandIn {
   #machine(path: string, wanted: { properties: Json } & Json, before: Resource | undefined): Json {
     const { customData, ...osProfile } = wanted.properties.osProfile as Record<string, string>;
     const storage = wanted.properties.storageProfile as { osDisk: Json & { name: string } };
-    if (before === undefined && customData !== undefined) this.customData.set(path.toLowerCase(), customData);
+    if (before === undefined && customData !== undefined) this.#customData.set(path.toLowerCase(), customData);
     const group = path.slice(0, path.indexOf("/providers/"));
     const disk = `${group}/providers/Microsoft.Compute/disks/${storage.osDisk.name}`;
     this.has(disk, { diskSizeGB: storage.osDisk.diskSizeGB }, { location: wanted.location });
@@ -203,9 +266,9 @@ export class AzureStandIn extends StandIn {
   }
 
   #remove(key: string): Answer {
-    if (!this.resources.has(key)) return { status: 204 };
-    for (const found of [...this.resources.keys()])
-      if (found === key || found.startsWith(`${key}/`)) this.resources.delete(found);
+    if (!this.#resources.has(key)) return { status: 204 };
+    for (const found of [...this.#resources.keys()])
+      if (found === key || found.startsWith(`${key}/`)) this.#resources.delete(found);
     return ok();
   }
 }

@@ -2,26 +2,47 @@ import { ask } from "../ask.ts";
 import type { Certificate } from "../certificate.ts";
 import type { Cloud, Deployed, OpenPort } from "../cloud.ts";
 import { MetadataService } from "../metadata-service.ts";
+import { accepted } from "../policy/checkov.ts";
 import type { Json } from "../stand-in.ts";
 import { metadata } from "../../support/stacks.ts";
-import { GoogleStandIn, tokenOf } from "./stand-in.ts";
+import { GoogleStandIn, operatorToken, tokenOf } from "./stand-in.ts";
 
 const { infraID } = metadata;
 const project = metadata.gcp.projectID;
 const region = `projects/${project}/regions/${metadata.gcp.region}`;
 const zone = `projects/${project}/zones/${metadata.gcp.region}-b`;
 const network = `projects/${project}/global/networks/${infraID}-network`;
+const firewalls = `projects/${project}/global/firewalls`;
 const group = `${infraID}-master-${metadata.gcp.region}-b-ig`;
 const bucket = `${infraID}-bootstrap-${metadata.clusterID.slice(0, 8)}`;
 const machine = `${zone}/instances/${infraID}-bootstrap`;
 const object = "payload.ign";
 
-const operator = { Authorization: "Bearer operator" };
+/** Asks an API, with the operator's token. */
+async function say(host: string, path: string, method = "GET"): Promise<Buffer> {
+  const headers = { Authorization: `Bearer ${operatorToken}` };
+  const { status, body } = await ask({ host: `${host}.googleapis.com`, path, method, headers });
+  if (status !== 200) throw new Error(`${method} ${path}: ${status} ${String(body)}`);
+  return body;
+}
+const json = async (...call: Parameters<typeof say>) => JSON.parse(String(await say(...call))) as Json;
+const compute = (path: string, method?: string) => json("compute", `/compute/v1/${path}`, method);
+const listed = async (answer: Promise<Json>, field = "items") =>
+  (((await answer)[field] as Json[] | undefined) ?? []) as Named[];
+const membersOf = async (path: string) =>
+  (await listed(compute(`${path}/listInstances`, "POST"))).map(({ instance }) => String(instance));
 
-/** Asks the API, as the operator unless it says otherwise. */
-const get = (host: string, path: string, headers: Record<string, string> = operator) => ask({ host, path, headers });
-const compute = async (path: string) =>
-  JSON.parse((await get("compute.googleapis.com", `/compute/v1/${path}`)).body.toString()) as Json;
+type Named = Json & { readonly name: string };
+interface Rule extends Json {
+  readonly name: string;
+  readonly allowed?: readonly { IPProtocol: string; ports?: string[] }[];
+  readonly sourceTags?: readonly string[];
+  readonly sourceRanges?: readonly string[];
+  readonly targetTags?: readonly string[];
+}
+
+/** The cluster's own rule, for machines of which ours is one. */
+const clusterRule = `${infraID}-api`;
 
 export class Google implements Cloud {
   readonly name = "google";
@@ -35,14 +56,20 @@ export class Google implements Cloud {
     // Permissions are there at once.
     identityWaitSeconds: 0,
   };
+  readonly accepted = accepted.google;
   readonly mistake = { right: '"direction":"INGRESS"', wrong: '"direction":"INWARDS"', said: "direction" };
   readonly rest = { tunnel: { address: "10.0.1.5" } };
-  readonly environment = { GOOGLE_OAUTH_ACCESS_TOKEN: "operator", GCE_METADATA_HOST: "127.0.0.1:8080" };
+  readonly environment = { GOOGLE_OAUTH_ACCESS_TOKEN: operatorToken, GCE_METADATA_HOST: "127.0.0.1:8080" };
   readonly expected = {
     sources: [`${infraID}-master`, `${infraID}-worker`],
     destination: new RegExp(`^${infraID}-konnectivity$`),
     memberOf: [group],
     clusterTag: { [`kubernetes-io-cluster-${infraID}`]: "owned" },
+    pointer: { source: `gs://${bucket}/${object}` },
+    store: {
+      iamConfiguration: { publicAccessPrevention: "enforced", uniformBucketLevelAccess: { enabled: true } },
+      softDeletePolicy: { retentionDurationSeconds: "0" },
+    },
   };
   readonly #standIn = new GoogleStandIn(project);
 
@@ -52,15 +79,14 @@ export class Google implements Cloud {
       ipCidrRange: "10.0.1.0/24",
       network: `https://www.googleapis.com/compute/v1/${network}`,
     });
-    standIn.has(`${zone}/instanceGroups/${group}`, { namedPorts: [] });
-    standIn.members.set(`${zone}/instanceGroups/${group}`, [
-      `https://www.googleapis.com/compute/v1/${zone}/instances/${infraID}-master-0`,
-    ]);
-    // The cluster's own rule, and a decoy: another cluster's bootstrap, with names that are nearly ours.
-    standIn.has(`projects/${project}/global/firewalls/${infraID}-api`, {
-      allowed: [{ IPProtocol: "tcp", ports: ["6443"] }],
-    });
-    standIn.has(`projects/${project}/global/firewalls/${infraID}2-bootstrap-konnectivity`);
+    standIn.has(`${zone}/instanceGroups/${group}`, { namedPorts: [] }, [`${zone}/instances/${infraID}-master-0`]);
+    const rule = (name: string, port: string, tag: string) => {
+      const allowed = [{ IPProtocol: "tcp", ports: [port] }];
+      standIn.has(`${firewalls}/${name}`, { allowed, sourceRanges: ["10.0.0.0/8"], targetTags: [tag] });
+    };
+    rule(clusterRule, "6443", `${infraID}-master`);
+    // A decoy: another cluster's bootstrap, with names that are nearly ours.
+    rule(`${infraID}2-bootstrap-konnectivity`, "8091", `${infraID}2-konnectivity`);
     standIn.has(`${zone}/instances/${infraID}2-bootstrap`);
     await standIn.listen({ address: "127.0.0.1", port: 443, certificate });
     await standIn.listen({ address: "127.0.0.1", port: 8080 });
@@ -70,8 +96,17 @@ export class Google implements Cloud {
     return this.#standIn.close();
   }
 
-  everything(): Promise<string[]> {
-    return Promise.resolve(this.#standIn.everything());
+  async everything(): Promise<string[]> {
+    const collections = [
+      ...["instances", "disks", "instanceGroups"].map((collection) => `${zone}/${collection}`),
+      ...[firewalls, `${region}/subnetworks`],
+    ];
+    const things = (await Promise.all(collections.map((path) => listed(compute(path))))).flat();
+    const buckets = await listed(json("storage", `/storage/v1/b?project=${project}`));
+    const objects = await Promise.all(buckets.map(({ name }) => listed(json("storage", `/storage/v1/b/${name}/o`))));
+    const accounts = await listed(json("iam", `/v1/projects/${project}/serviceAccounts`), "accounts");
+    const found = [...things, ...buckets, ...objects.flat(), ...accounts].map((one) => JSON.stringify(one));
+    return [...found, ...(await membersOf(`${zone}/instanceGroups/${group}`))].sort();
   }
 
   unknownCalls(): readonly string[] {
@@ -81,34 +116,39 @@ export class Google implements Cloud {
   async deployed(): Promise<Deployed> {
     const instance = await compute(machine);
     const { items } = instance.metadata as { items: { key: string; value: string }[] };
-    const rules = [...this.#standIn.compute.values()].filter(({ targetTags }) => targetTags !== undefined);
-    const openPorts = rules.flatMap((rule): OpenPort[] =>
-      (rule.allowed as { IPProtocol: string; ports: string[] }[]).map(({ IPProtocol, ports }) => ({
+    const tags = (instance.tags as { items: string[] }).items;
+    // A rule without a tag is for every machine.
+    const rules = ((await listed(compute(firewalls))) as Rule[]).filter(
+      ({ name, targetTags }) => name !== clusterRule && (targetTags?.some((tag) => tags.includes(tag)) ?? true),
+    );
+    const openPorts = rules.flatMap(({ allowed = [], sourceTags = [], sourceRanges = [], targetTags = [] }) =>
+      allowed.map(({ IPProtocol, ports = ["all"] }): OpenPort => ({
         port: `${IPProtocol} ${ports.join()}`,
-        sources: [...((rule.sourceTags ?? []) as string[]), ...((rule.sourceRanges ?? []) as string[])],
-        destination: (rule.targetTags as string[]).join(),
+        sources: [...sourceTags, ...sourceRanges],
+        destination: targetTags.join(),
       })),
     );
-    const groups = [...this.#standIn.members].filter(([, members]) =>
-      members.some((member) => member.endsWith(`/${machine}`)),
-    );
+    const groups: string[] = [];
+    for (const { name } of await listed(compute(`${zone}/instanceGroups`)))
+      if ((await membersOf(`${zone}/instanceGroups/${name}`)).some((member) => member.endsWith(`/${machine}`)))
+        groups.push(name);
     return {
       machine: JSON.stringify(instance),
-      userData: items.find(({ key }) => key === "user-data")?.value ?? "",
+      userData: Buffer.from(items.find(({ key }) => key === "user-data")?.value ?? ""),
       tags: instance.labels as Record<string, string>,
       openPorts,
-      memberOf: groups.map(([path]) => path.split("/").at(-1) ?? ""),
-      object: this.#standIn.objects.get(`${bucket}/${object}`)?.bytes ?? Buffer.alloc(0),
+      memberOf: groups,
+      store: await json("storage", `/storage/v1/b/${bucket}`),
+      object: await say("storage", `/storage/v1/b/${bucket}/o/${object}?alt=media`),
     };
   }
 
   async anonymousStatus(): Promise<number> {
-    return (await get("storage.googleapis.com", `/${bucket}/${object}`, {})).status;
+    return (await ask({ host: "storage.googleapis.com", path: `/${bucket}/${object}` })).status;
   }
 
   flipByte(): void {
-    const bytes = this.#standIn.objects.get(`${bucket}/${object}`)?.bytes;
-    if (bytes !== undefined) bytes[100] = (bytes[100] ?? 0) ^ 1;
+    this.#standIn.flipByte(bucket, object);
   }
 
   async metadata(identity: "its own" | "another" | "none"): Promise<MetadataService> {
@@ -120,7 +160,7 @@ export class Google implements Cloud {
       const ok = (body: Buffer | object) => ({ status: 200, body, headers: flavor });
       if (path === "/") return ok(Buffer.from("computeMetadata/\n"));
       if (path === "/computeMetadata/v1/project/project-id") return ok(Buffer.from(project));
-      if (path === "/computeMetadata/v1/instance/attributes/user-data") return ok(Buffer.from(userData));
+      if (path === "/computeMetadata/v1/instance/attributes/user-data") return ok(userData);
       if (identity !== "none" && path.endsWith("/service-accounts/default/scopes"))
         return ok(Buffer.from((account?.scopes ?? []).join("\n")));
       if (identity !== "none" && path.endsWith("/service-accounts/default/token"))

@@ -3,8 +3,9 @@
  * them for the bootstrap stack. It stores what it is told and says the same again, with what Google adds.
  *
  * What it does not model: operations take no time and never fail later; no quota, no organization policy, no check of
- * names, sizes, images, networks or addresses; a permission is there at once; no IAM on the operator's own calls; one
- * generation of an object; no load balancer behind the instance groups.
+ * names, sizes, images, networks or addresses; a permission is there at once; no IAM on the operator's own calls; roles
+ * other than objectViewer, and permissions of single objects; one generation of an object; lists in pages; no load balancer
+ * behind the instance groups.
  */
 import { createHash } from "node:crypto";
 import { type Answer, type Call, type Json, jsonOf, StandIn } from "../stand-in.ts";
@@ -32,6 +33,8 @@ interface Policy extends Json {
   bindings?: { role: string; members: string[] }[];
 }
 
+export const operatorToken = "operator";
+
 /** The token that the metadata service gives to a machine with this account. */
 export const tokenOf = (email: string) => `token of ${email}`;
 
@@ -43,15 +46,22 @@ const ok = (body: object = {}): Answer => ({ status: 200, body });
 const lastOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const asLink = (path: string) => (path.startsWith("https://") ? path : `${links}${path}`);
 
+/** Whether a policy lets everybody in. */
+const isPublic = ({ bindings = [] }: Policy) =>
+  bindings.some(({ members }) => members.some((member) => ["allUsers", "allAuthenticatedUsers"].includes(member)));
+
+/** What Compute Engine has lists of here. */
+const collections = ["instances", "instanceGroups", "firewalls", "disks", "subnetworks"];
+
 export class GoogleStandIn extends StandIn {
   /** Everything in Compute Engine, by its path from "projects/" on. */
-  readonly compute = new Map<string, Json>();
-  readonly buckets = new Map<string, Json>();
-  readonly policies = new Map<string, Policy>();
-  readonly objects = new Map<string, StoredObject>();
-  readonly accounts = new Map<string, Json>();
+  readonly #things = new Map<string, Json>();
+  readonly #buckets = new Map<string, Json>();
+  readonly #policies = new Map<string, Policy>();
+  readonly #objects = new Map<string, StoredObject>();
+  readonly #accounts = new Map<string, Json>();
   /** The instances of each group, as links. */
-  readonly members = new Map<string, string[]>();
+  readonly #members = new Map<string, string[]>();
   readonly #project: string;
 
   constructor(project: string) {
@@ -60,7 +70,9 @@ export class GoogleStandIn extends StandIn {
   }
 
   protected override answer(call: Call): Answer | undefined {
-    const { host, path } = call;
+    const { host, path, headers } = call;
+    const api = /^(\/upload)?\/(compute|storage)\/v1\//.test(path) || host === "iam.googleapis.com";
+    if (api && headers.authorization !== `Bearer ${operatorToken}`) return problem(401, "Whose token is this?");
     if (path.startsWith("/compute/v1/")) return this.#compute(call, path.slice("/compute/v1/".length));
     if (path.startsWith("/upload/storage/v1/b/")) return this.#upload(call);
     if (path.startsWith("/storage/v1/b")) return this.#storage(call, path.split("/").slice(4));
@@ -73,25 +85,19 @@ export class GoogleStandIn extends StandIn {
     return undefined;
   }
 
-  /** Something that the cluster's owner has already. */
-  has(path: string, description: Json = {}): void {
-    this.compute.set(path, { name: lastOf(path), selfLink: `${links}${path}`, ...description });
-    if (path.includes("/instanceGroups/")) this.members.set(path, []);
+  /**
+   * Something that the cluster's owner has already.
+   * @param members paths of a group's instances
+   */
+  has(path: string, description: Json = {}, members: readonly string[] = []): void {
+    this.#things.set(path, { name: lastOf(path), selfLink: `${links}${path}`, ...description });
+    if (path.includes("/instanceGroups/")) this.#members.set(path, members.map(asLink));
   }
 
-  /** Everything there is, one line each. */
-  everything(): string[] {
-    const of = (kind: string, names: Iterable<string>) => Array.from(names, (name) => `${kind} ${name}`);
-    const members = [...this.members].flatMap(([group, instances]) =>
-      instances.map((instance) => `${lastOf(group)} ${lastOf(instance)}`),
-    );
-    return [
-      ...of("compute", this.compute.keys()),
-      ...of("bucket", this.buckets.keys()),
-      ...of("object", this.objects.keys()),
-      ...of("account", this.accounts.keys()),
-      ...of("member", members),
-    ].sort();
+  /** One byte of an object becomes another, and no API shows it. */
+  flipByte(bucket: string, name: string): void {
+    const bytes = this.#objects.get(`${bucket}/${name}`)?.bytes;
+    if (bytes !== undefined) bytes[100] = (bytes[100] ?? 0) ^ 1;
   }
 
   #compute(call: Call, path: string): Answer | undefined {
@@ -111,9 +117,9 @@ export class GoogleStandIn extends StandIn {
     if (method === "POST" && make !== undefined) {
       const wanted = jsonOf(call);
       const key = `${path}/${String(wanted.name)}`;
-      if (this.compute.has(key)) return problem(409, `The resource '${key}' already exists`);
+      if (this.#things.has(key)) return problem(409, `The resource '${key}' already exists`);
       const parent = parts.slice(0, -1).join("/");
-      this.compute.set(key, {
+      this.#things.set(key, {
         ...make(wanted, parent),
         id: "42",
         selfLink: `${links}${key}`,
@@ -122,16 +128,21 @@ export class GoogleStandIn extends StandIn {
       return done;
     }
     if (method === "POST") return this.#change(call, parts.slice(0, -1).join("/"), parts.at(-1) ?? "");
-    const found = this.compute.get(path);
-    const known = ["instances", "instanceGroups", "firewalls", "disks", "subnetworks"].includes(collection);
+    if (method === "GET" && collections.includes(parts.at(-1) ?? "")) return ok({ items: this.#list(`${path}/`) });
+    const found = this.#things.get(path);
+    const known = collections.includes(collection);
     if (found === undefined) return known ? problem(404, `The resource '${path}' was not found`) : undefined;
     if (method === "GET")
-      return ok(this.members.has(path) ? { ...found, size: this.members.get(path)?.length } : found);
+      return ok(this.#members.has(path) ? { ...found, size: this.#members.get(path)?.length } : found);
     if (method === "PATCH" && collection === "firewalls") {
-      this.compute.set(path, { ...found, ...jsonOf(call) });
+      this.#things.set(path, { ...found, ...jsonOf(call) });
       return done;
     }
     return method === "DELETE" ? this.#remove(path) : undefined;
+  }
+
+  #list(prefix: string): Json[] {
+    return [...this.#things].filter(([path]) => path.startsWith(prefix)).map(([, thing]) => thing);
   }
 
   #newInstance(wanted: Json, parent: string): Json {
@@ -181,21 +192,21 @@ export class GoogleStandIn extends StandIn {
   }
 
   #newGroup(wanted: Json, parent: string): Json {
-    this.members.set(`${parent}/instanceGroups/${String(wanted.name)}`, []);
+    this.#members.set(`${parent}/instanceGroups/${String(wanted.name)}`, []);
     return { namedPorts: [], ...wanted, zone: `${links}${parent}`, fingerprint: "x=" };
   }
 
   /** What is done to something that exists. */
   #change(call: Call, path: string, verb: string): Answer | undefined {
-    const found = this.compute.get(path);
+    const found = this.#things.get(path);
     const wanted = jsonOf(call);
-    const members = this.members.get(path);
+    const members = this.#members.get(path);
     if (members !== undefined) {
       const named = ((wanted.instances ?? []) as { instance: string }[]).map(({ instance }) => asLink(instance));
       if (verb === "listInstances") return ok({ items: members.map((instance) => ({ instance, status: "RUNNING" })) });
-      if (verb === "addInstances") this.members.set(path, [...members, ...named]);
+      if (verb === "addInstances") this.#members.set(path, [...members, ...named]);
       else if (verb === "removeInstances")
-        this.members.set(
+        this.#members.set(
           path,
           members.filter((member) => !named.includes(member)),
         );
@@ -204,17 +215,17 @@ export class GoogleStandIn extends StandIn {
     }
     const attribute = { setMetadata: "metadata", setLabels: "labels", setTags: "tags" }[verb];
     if (found === undefined || attribute === undefined) return undefined;
-    this.compute.set(path, { ...found, [attribute]: verb === "setLabels" ? wanted.labels : wanted });
+    this.#things.set(path, { ...found, [attribute]: verb === "setLabels" ? wanted.labels : wanted });
     return done;
   }
 
   #remove(path: string): Answer {
-    this.compute.delete(path);
-    this.members.delete(path);
+    this.#things.delete(path);
+    this.#members.delete(path);
     // An instance takes its disk along, and leaves its groups.
-    this.compute.delete(path.replace("/instances/", "/disks/"));
-    for (const [group, instances] of this.members)
-      this.members.set(
+    this.#things.delete(path.replace("/instances/", "/disks/"));
+    for (const [group, instances] of this.#members)
+      this.#members.set(
         group,
         instances.filter((instance) => !instance.endsWith(`/${path}`)),
       );
@@ -223,25 +234,25 @@ export class GoogleStandIn extends StandIn {
 
   #storage(call: Call, [bucket = "", kind, ...rest]: readonly string[]): Answer | undefined {
     const { method } = call;
-    const found = this.buckets.get(bucket);
+    const found = this.#buckets.get(bucket);
+    if (bucket === "" && method === "GET") return ok({ items: [...this.#buckets.values()] });
     if (bucket === "") return method === "POST" ? this.#newBucket(call) : undefined;
     if (found === undefined) return problem(404, `The bucket ${bucket} does not exist`);
-    const inside = [...this.objects].filter(([name]) => name.startsWith(`${bucket}/`));
+    const inside = [...this.#objects].filter(([name]) => name.startsWith(`${bucket}/`));
     switch (kind) {
       case undefined:
         if (method === "GET") return ok(found);
         if (method === "PATCH") {
-          this.buckets.set(bucket, { ...found, ...jsonOf(call) });
-          return ok(this.buckets.get(bucket));
+          this.#buckets.set(bucket, { ...found, ...jsonOf(call) });
+          return ok(this.#buckets.get(bucket));
         }
         if (method !== "DELETE") return undefined;
         if (inside.length > 0) return problem(409, "The bucket is not empty");
-        this.buckets.delete(bucket);
-        this.policies.delete(bucket);
+        this.#buckets.delete(bucket);
+        this.#policies.delete(bucket);
         return { status: 204 };
       case "iam":
-        if (method === "PUT") this.policies.set(bucket, { ...jsonOf(call), etag: "x=" });
-        return ok(this.policies.get(bucket));
+        return this.#policy(call, bucket, found);
       // The provider looks for more that would keep a bucket from going.
       case "anywhereCaches":
       case "managedFolders":
@@ -249,7 +260,7 @@ export class GoogleStandIn extends StandIn {
       case "o":
         return rest.length === 0
           ? ok({ items: inside.map(([, object]) => object.description) })
-          : this.#object(method, `${bucket}/${rest.join("/")}`);
+          : this.#object(call, `${bucket}/${rest.join("/")}`);
       default:
         return undefined;
     }
@@ -258,7 +269,7 @@ export class GoogleStandIn extends StandIn {
   #newBucket(call: Call): Answer {
     const wanted = jsonOf(call);
     const name = String(wanted.name);
-    if (this.buckets.has(name)) return problem(409, `The bucket ${name} already exists`);
+    if (this.#buckets.has(name)) return problem(409, `The bucket ${name} already exists`);
     const bucket = {
       softDeletePolicy: { retentionDurationSeconds: "604800" },
       storageClass: "STANDARD",
@@ -270,17 +281,28 @@ export class GoogleStandIn extends StandIn {
       timeCreated: created,
       updated: created,
     };
-    this.buckets.set(name, bucket);
-    this.policies.set(name, { kind: "storage#policy", bindings: [], etag: "x=", version: 1 });
+    this.#buckets.set(name, bucket);
+    this.#policies.set(name, { kind: "storage#policy", bindings: [], etag: "x=", version: 1 });
     return ok(bucket);
   }
 
-  #object(method: string, path: string): Answer | undefined {
-    const found = this.objects.get(path);
+  #policy(call: Call, name: string, { iamConfiguration }: Json): Answer | undefined {
+    if (call.method === "GET") return ok(this.#policies.get(name));
+    if (call.method !== "PUT") return undefined;
+    const policy: Policy = { ...jsonOf(call), etag: "x=" };
+    if ((iamConfiguration as Json | undefined)?.publicAccessPrevention === "enforced" && isPublic(policy))
+      return problem(412, "Public access prevention is enforced");
+    this.#policies.set(name, policy);
+    return ok(policy);
+  }
+
+  #object({ method, query }: Call, path: string): Answer | undefined {
+    const found = this.#objects.get(path);
     if (found === undefined) return problem(404, `The object ${path} does not exist`);
+    if (method === "GET" && query.get("alt") === "media") return { status: 200, body: found.bytes };
     if (method === "GET") return ok(found.description);
     if (method !== "DELETE") return undefined;
-    this.objects.delete(path);
+    this.#objects.delete(path);
     return { status: 204 };
   }
 
@@ -289,7 +311,7 @@ export class GoogleStandIn extends StandIn {
     const bucket = path.split("/")[5] ?? "";
     const boundary = /boundary="?([^";]+)/.exec(headers["content-type"] ?? "")?.[1];
     if (method !== "POST" || query.get("uploadType") !== "multipart" || boundary === undefined) return undefined;
-    if (!this.buckets.has(bucket)) return problem(404, `The bucket ${bucket} does not exist`);
+    if (!this.#buckets.has(bucket)) return problem(404, `The bucket ${bucket} does not exist`);
     const [, first = "", second = ""] = body.toString("latin1").split(`--${boundary}`);
     const contentOf = (part: string) => Buffer.from(part.slice(part.indexOf("\r\n\r\n") + 4, -2), "latin1");
     const wanted = JSON.parse(contentOf(first).toString()) as Json;
@@ -309,7 +331,7 @@ export class GoogleStandIn extends StandIn {
       selfLink: `https://www.googleapis.com/storage/v1/b/${bucket}/o/${name}`,
       mediaLink: `https://storage.googleapis.com/${bucket}/${name}`,
     };
-    this.objects.set(`${bucket}/${name}`, { description, bytes });
+    this.#objects.set(`${bucket}/${name}`, { description, bytes });
     return ok(description);
   }
 
@@ -317,10 +339,12 @@ export class GoogleStandIn extends StandIn {
   #fetch({ method, path, headers }: Call): Answer | undefined {
     if (method !== "GET") return undefined;
     const [, bucket = ""] = path.split("/");
-    const found = this.objects.get(path.slice(1));
+    const found = this.#objects.get(path.slice(1));
     const token = headers.authorization?.replace("Bearer ", "");
+    const policy = this.#policies.get(bucket);
+    if (policy !== undefined && isPublic(policy)) return { status: 200, body: found?.bytes };
     if (token === undefined) return problem(401, "Anonymous caller does not have storage.objects.get access");
-    const readers = this.policies.get(bucket)?.bindings?.filter(({ role }) => role === "roles/storage.objectViewer");
+    const readers = policy?.bindings?.filter(({ role }) => role === "roles/storage.objectViewer");
     const allowed = readers?.some(({ members }) =>
       members.some((member) => member.startsWith("serviceAccount:") && token === tokenOf(member.split(":")[1] ?? "")),
     );
@@ -332,6 +356,7 @@ export class GoogleStandIn extends StandIn {
     const [, project, email] = /^\/v1\/projects\/([^/]+)\/serviceAccounts(?:\/([^/]+))?$/.exec(call.path) ?? [];
     if (project === undefined) return undefined;
     if (email === undefined) {
+      if (call.method === "GET") return ok({ accounts: [...this.#accounts.values()] });
       if (call.method !== "POST") return undefined;
       const wanted = jsonOf(call);
       const made = `${String(wanted.accountId)}@${project}.iam.gserviceaccount.com`;
@@ -343,14 +368,14 @@ export class GoogleStandIn extends StandIn {
         projectId: project,
         uniqueId: "1".repeat(21),
       };
-      this.accounts.set(made, account);
+      this.#accounts.set(made, account);
       return ok(account);
     }
-    const found = this.accounts.get(email);
+    const found = this.#accounts.get(email);
     if (found === undefined) return problem(404, `Service account ${email} does not exist`);
     if (call.method === "GET") return ok(found);
     if (call.method !== "DELETE") return undefined;
-    this.accounts.delete(email);
+    this.#accounts.delete(email);
     return ok();
   }
 }

@@ -46,7 +46,7 @@ describe("the rules for 8091 on Azure", () => {
 
   it("take the priorities from the given one on, and none that another rule has", () => {
     const rules = rulesOf({ firewallPriority: 1000, allowedBootstrapSshCidr: "192.0.2.0/24" });
-    expect(rules.map(({ priority }) => priority)).toEqual([1000, 1001, 1002]);
+    expect(rules.map(({ priority }) => priority)).toEqual([1000, 1001, 1050]);
     for (const { priority, lifecycle } of rules) {
       const [precondition] = lifecycle.precondition;
       expect(precondition?.condition).toMatch(
@@ -58,6 +58,18 @@ describe("the rules for 8091 on Azure", () => {
         expect(precondition?.condition).toContain(`"${infraID}-bootstrap-${id}"`);
       expect(precondition?.error_message).toContain(`Priority ${String(priority)} of ${infraID}-nsg is taken by`);
     }
+  });
+
+  it("stay as they are when another network of nodes, or another port, comes", () => {
+    const more = rulesOf({
+      nodeSubnets: ["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"],
+      allowedBootstrapSshCidr: "192.0.2.0/24",
+      allowedBootstrapJournalCidr: "192.0.2.0/24",
+    });
+    const places = (rules: Rule[]) => rules.map(({ name, priority }) => [name, priority]);
+    expect(places(more)).toEqual(expect.arrayContaining(places(rulesOf())));
+    expect(places(more)).toEqual(expect.arrayContaining(places(rulesOf({ allowedBootstrapSshCidr: "192.0.2.0/24" }))));
+    expect(places(more)).toHaveLength(5);
   });
 
   it.each([
@@ -92,14 +104,14 @@ describe("the rules for 8091 on Azure", () => {
     ).toMatchObject([
       {
         name: `${infraID}-bootstrap-ssh`,
-        priority: 300,
+        priority: 350,
         source_address_prefix: "192.0.2.0/24",
         destination_address_prefix: address(0),
         destination_port_range: "22",
       },
       {
         name: `${infraID}-bootstrap-journal`,
-        priority: 301,
+        priority: 351,
         source_address_prefix: "2001:db8::/32",
         destination_address_prefix: address(1),
         destination_port_range: "19531",

@@ -62,7 +62,7 @@ describe("the azure part of a config", () => {
     [
       "firewallPriority",
       4096,
-      "azure.firewallPriority is 4096; expected at most 4095: there are 2 rules, and the last priority is 4096.",
+      "azure.firewallPriority is 4096; expected at most 4095: the last rule has 1 more, and the last priority is 4096.",
     ],
     [
       "backendAddressPoolIds",
@@ -158,9 +158,9 @@ describe("the azure part of a config", () => {
     ],
     [
       "too many rules for the priority",
-      { firewallPriority: 4094, allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "192.0.2.0/24" },
+      { firewallPriority: 4046, allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "192.0.2.0/24" },
       {},
-      "azure.firewallPriority is 4094; expected at most 4093: there are 4 rules",
+      "azure.firewallPriority is 4046; expected at most 4045: the last rule has 51 more",
     ],
     [
       "hours of a signed URL that there is not",

@@ -109,6 +109,11 @@ describe("the google part of a config", () => {
     ["rootVolumeSize", 99, "expected a whole number from 100 to 65536"],
     ["rootVolumeSize", 65537, "expected a whole number from 100 to 65536"],
     ["rootVolumeSize", "128", "expected a whole number from 100 to 65536"],
+    [
+      "rootVolumeType",
+      "hyperdisk-balanced",
+      "google.machineType n2-standard-4 and google.rootVolumeType hyperdisk-balanced",
+    ],
     ["rootVolumeType", "pd-sdd", "expected pd-ssd or pd-balanced or hyperdisk-balanced"],
     ["rootVolumeKmsKey", "key", "expected a key like projects/my-project/locations/"],
     [
