@@ -42,6 +42,8 @@ export interface Cloud {
   /** Options below the platform's name, and what else the config file has. */
   readonly options: object;
   readonly rest?: object;
+  /** Options for a machine of another size, with another disk. */
+  readonly otherParts: object;
   /** What a user would have in the environment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly expected: {

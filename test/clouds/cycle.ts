@@ -82,10 +82,10 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
 
   describe("a bootstrap machine", () => {
     it("is deployed", async () => {
-      const deployed = await deployment.deploy().ended;
+      const { code, output } = await deployment.deploy().ended;
       // The cdktf command does not say why a plan fails.
-      if (deployed.code !== 0) succeeds(await deployment.terraform("plan"));
-      succeeds(deployed);
+      const why = code === 0 ? "" : (await deployment.terraform("plan")).output;
+      expect(code, `${output}\n${why}`).toBe(0);
     });
 
     it("is in the cloud as it is meant to be", async () => {
@@ -179,6 +179,26 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place): void {
       expect(after.object.equals(deployment.payload())).toBe(true);
       expect(String(after.userData)).not.toContain(sha512(after.object));
       expect(output.replaceAll("\n", " ")).toContain("The machine keeps the payload that it booted with");
+    });
+
+    it("another size and another disk leave it alone too", async () => {
+      const { machine } = await cloud.deployed();
+      deployment.configure(cloud.otherParts);
+      const { code, output } = await deployment.deploy().ended;
+      expect(code, output).toBe(0);
+      expect((await cloud.deployed()).machine).toBe(machine);
+      expect(output.replaceAll("\n", " ")).toContain("The machine stays as it was made");
+    });
+
+    it("with replaceMachine it is replaced, by one with all of that", async () => {
+      const { machine } = await cloud.deployed();
+      deployment.configure(cloud.otherParts, { replaceMachine: true });
+      succeeds(await deployment.deploy().ended);
+      const after = await cloud.deployed();
+      expect(after.machine).not.toBe(machine);
+      expect(after.memberOf).toEqual(cloud.expected.memberOf);
+      const userData = String(after.userData);
+      expect(userData).toBe(pointerText(cloud.expected.pointer, after.object, userData));
     });
 
     it("nothing is removed while no cluster says that it may be", async () => {

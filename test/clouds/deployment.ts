@@ -19,8 +19,7 @@ export class Deployment {
   constructor(cloud: Cloud, folder: string) {
     this.#cloud = cloud;
     this.#stack = `${cloud.name}-bootstrap`;
-    const config = { tags: { team: "platform" }, ...cloud.rest, [cloud.name]: cloud.options };
-    this.#project = new Project(config, {
+    this.#project = new Project(this.#config({}), {
       folder: mkdtempSync(join(folder, "user-")),
       files: exampleOf(cloud.name).files,
     });
@@ -37,6 +36,16 @@ export class Deployment {
   /** The payload that was made for this deployment. */
   payload(): Buffer {
     return readFileSync(join(this.#stackFolder(), "payload.ign"));
+  }
+
+  #config(options: object, rest: object = {}): object {
+    const { name, options: own, rest: more } = this.#cloud;
+    return { tags: { team: "platform" }, ...more, ...rest, [name]: { ...own, ...options } };
+  }
+
+  /** From now on the config file has these options of the platform, and others, beside its own. */
+  configure(options: object, rest?: object): void {
+    this.#project.write("konnectivity.yaml", JSON.stringify({ installDir: "ocp", ...this.#config(options, rest) }));
   }
 
   /** From now on the installer made another one. */

@@ -30,6 +30,7 @@ export class Aws implements Cloud {
   readonly cannotRead = /Missing Resource Identity After Read/;
   readonly accepted = accepted.aws;
   readonly mistake = { right: '"http_tokens":"required"', wrong: '"http_tokens":"perhaps"', said: "http_tokens" };
+  readonly otherParts = { bootstrapInstanceType: "m5.2xlarge", rootVolumeSizeGiB: 200 };
   readonly rest = { tunnel: { address: "10.0.1.5" } };
   readonly environment = operator;
   readonly #moto = new Moto();

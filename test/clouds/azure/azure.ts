@@ -50,6 +50,7 @@ export class Azure implements Cloud {
   readonly ignition?: string;
   readonly #way: Way;
   readonly mistake = { right: '"protocol":"Tcp"', wrong: '"protocol":"tcp4"', said: "protocol" };
+  readonly otherParts = { bootstrapVMSize: "Standard_D8s_v5", osDiskSizeGB: 256 };
   readonly rest = { tunnel: { address: "10.0.0.20" } };
   readonly environment = {
     ARM_SUBSCRIPTION_ID: subscription.split("/")[2] ?? "",

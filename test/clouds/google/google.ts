@@ -58,6 +58,7 @@ export class Google implements Cloud {
   };
   readonly accepted = accepted.google;
   readonly mistake = { right: '"direction":"INGRESS"', wrong: '"direction":"INWARDS"', said: "direction" };
+  readonly otherParts = { machineType: "n2-standard-8", rootVolumeSize: 256 };
   readonly rest = { tunnel: { address: "10.0.1.5" } };
   readonly environment = { GOOGLE_OAUTH_ACCESS_TOKEN: operatorToken, GCE_METADATA_HOST: "127.0.0.1:8080" };
   readonly expected = {
