@@ -1,6 +1,9 @@
-// stand-in.js NAME ARGUMENT...: runs one of the programs in stand-ins/, from inside a simulated machine.
-import "tsx";
+// stand-in.js NAME ARGUMENT...: runs one of the programs in stand-ins/, from inside a simulated machine. As CommonJS, like
+// scripts/app.js: a lab starts dozens of them, and each is there in two thirds of the time.
+import { createRequire } from "node:module";
+import "tsx/cjs";
 
+process.setSourceMapsEnabled(false);
 const [, , name, ...args] = process.argv;
-const { main } = await import(`./stand-ins/${name}.ts`);
+const { main } = createRequire(import.meta.url)(`./stand-ins/${name}.ts`);
 process.exitCode = await main(args);

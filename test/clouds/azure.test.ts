@@ -4,6 +4,9 @@ import { testCloud, testProvider } from "./cycle.ts";
 import { place } from "./place.ts";
 
 testProvider(new Azure("sas"), place());
-describe.each(["sas", "identity"] as const)("pointer: %s", (way) => {
-  testCloud(new Azure(way), place());
+describe("pointer: sas", () => {
+  testCloud(new Azure("sas"), place());
+});
+describe("pointer: identity", () => {
+  testCloud(new Azure("identity"), place(), false);
 });
