@@ -1,6 +1,6 @@
 // Plain JavaScript without dependencies: it runs before there are any.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -40,12 +40,25 @@ export function ensureDependencies({ forTests }) {
  * @param {boolean} forTests
  */
 function installed(forTests) {
-  const hidden = new URL("../node_modules/.package-lock.json", import.meta.url);
-  if (!existsSync(hidden)) return false;
-  /** @type {(file: URL) => Record<string, { version?: string; dev?: boolean; optional?: boolean; devOptional?: boolean }>} */
-  const packages = (file) => JSON.parse(readFileSync(file, "utf8")).packages;
-  const there = packages(hidden);
-  return Object.entries(packages(new URL("../package-lock.json", import.meta.url)))
+  /** @type {(text: string) => Record<string, { version?: string; dev?: boolean; optional?: boolean; devOptional?: boolean }>} */
+  const packages = (text) => JSON.parse(text).packages;
+  const record = textOf("../node_modules/.package-lock.json");
+  if (record === undefined) return false;
+  const there = packages(record);
+  return Object.entries(packages(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")))
     .filter(([path, entry]) => path !== "" && !entry.optional && !entry.devOptional && (forTests || !entry.dev))
     .every(([path, entry]) => there[path]?.version === entry.version);
+}
+
+/**
+ * A file's text, if there is one. Not to be allowed to read it is another matter: nothing may be installed over it then.
+ * @param {string} path
+ */
+function textOf(path) {
+  try {
+    return readFileSync(new URL(path, import.meta.url), "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
 }

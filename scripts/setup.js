@@ -32,6 +32,7 @@ const testPrograms = {
   shellcheck: "shellcheck",
   patch: "patch",
   faketime: "faketime",
+  ssh: "openssh-client",
   time: "time",
 };
 

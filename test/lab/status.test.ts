@@ -155,12 +155,17 @@ describe("status, of a tunnel that gets worse", () => {
   });
 
   it("counts a webhook that does not listen as an agent's answer", async () => {
-    lab.node.must("/usr/bin/podman kill webhook-webhook");
+    // Its process goes on: without it newer podmans end the whole pod.
+    const refusal = (verb: string) =>
+      lab.node.must(
+        `nsenter --net --target "$(/usr/bin/podman inspect --format '{{.State.Pid}}' webhook-webhook)" iptables ${verb} INPUT -p tcp --dport 8443 -j REJECT --reject-with tcp-reset`,
+      );
+    refusal("-I");
     const words = `dial tcp ${lab.addresses.webhookPod}:8443: connect: connection refused`;
     const { code, body } = lab.createConfigMap(lab.bootstrap, "refused", { tunnelled: "true" });
     expect(code).toBe(500);
     expect(body.message).toContain(words);
-    lab.node.must("/usr/bin/podman start webhook-webhook");
+    refusal("-D");
     expect(sentence(await statusWith(), "dial-errors")).toContain("1 error_response (an agent could not reach the");
     const log = lab.bootstrap.must("/usr/bin/podman logs konnectivity-server-konnectivity-server 2>&1");
     expect(log).toContain(`"DIAL_RSP contains failure" err="${words}"`);
