@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
+import { isIPv6 } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
@@ -52,9 +53,9 @@ export function connect(kubeconfigFile: string): Cluster {
     key: decoded(user["client-key-data"]),
     // Node.js 22.23 itself finds no IPv6 address in a certificate.
     checkServerIdentity: (host, certificate) =>
-      new X509Certificate(certificate.raw).checkIP(host) === undefined
-        ? checkServerIdentity(host, certificate)
-        : undefined,
+      isIPv6(host) && new X509Certificate(certificate.raw).checkIP(host) !== undefined
+        ? undefined
+        : checkServerIdentity(host, certificate),
   });
 
   const ask = (method: string, path: string, body?: object, contentType = "application/json") =>
