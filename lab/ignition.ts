@@ -20,7 +20,7 @@ export function applyIgnition(payload: string, root: string): string {
  * What an image has where Ignition writes, as far as Ignition needs it.
  * @returns the search path of the programs that it calls
  */
-export function prepareRoot(root: string, folder: string): string {
+export function prepareForIgnition(root: string, folder: string): string {
   const stubs = join(folder, "stubs");
   const etc = join(root, "etc");
   // Ignition becomes the user core to write that user's ssh keys.
@@ -38,7 +38,7 @@ export function prepareRoot(root: string, folder: string): string {
 }
 
 function apply(payload: string, root: string, folder: string): string {
-  const PATH = prepareRoot(root, folder);
+  const PATH = prepareForIgnition(root, folder);
   const config = join(folder, "payload.ign");
   writeFileSync(config, payload, { mode: 0o600 });
   let log = "";

@@ -8,7 +8,7 @@ import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition } from "./ignition.ts";
 import { type Layout, layoutFile, readLayout } from "./layout.ts";
-import { Machine, removeMachines, shellFor } from "./machine.ts";
+import { groupsOf, Machine, removeMachines, shellFor } from "./machine.ts";
 import { bootstrapSays, operatorObjects, type Progress } from "./operators.ts";
 import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
 import { finishFile } from "./stand-ins/cluster-bootstrap.ts";
@@ -157,6 +157,11 @@ export class Lab {
   static async down(name: string, folder: string): Promise<void> {
     await removeMachines(name);
     removeLabFolder(folder);
+  }
+
+  /** What there is of a lab, running or not. */
+  static remains(name: string, folder: string): string[] {
+    return [...groupsOf(name), ...(existsSync(folder) ? [folder] : [])];
   }
 
   /** The lab of this name, if it runs. */

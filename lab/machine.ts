@@ -131,13 +131,18 @@ const machinePath = "/opt/lab/bin:/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/s
 const groupPrefix = (lab: string) => `konnectivity-bootstrap.${lab}.`;
 const groupOf = (lab: string, machine: string) => `${groupPrefix(lab)}${machine}`;
 
-/** Ends every machine of a lab and removes its control groups, whoever started it and however that ended. */
-export async function removeMachines(lab: string): Promise<void> {
-  const groups = hierarchies().flatMap((hierarchy) =>
+/** The control groups of a lab's machines: every process of it is in them. */
+export function groupsOf(lab: string): string[] {
+  return hierarchies().flatMap((hierarchy) =>
     readdirSync(hierarchy)
       .filter((name) => name.startsWith(groupPrefix(lab)))
       .map((name) => join(hierarchy, name)),
   );
+}
+
+/** Ends every machine of a lab and removes its control groups, whoever started it and however that ended. */
+export async function removeMachines(lab: string): Promise<void> {
+  const groups = groupsOf(lab);
   // A group is busy as long as the kernel is not done with its last process, which is no longer listed then.
   for (let tries = 0; groups.some((group) => existsSync(group)); tries++) {
     const all = groups.filter((group) => existsSync(group)).flatMap(subgroupsOf);

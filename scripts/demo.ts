@@ -1,6 +1,6 @@
 /** `npm run demo`: the main job, on this machine. A lab comes up by cdktf, a webhook answers through the tunnel, all goes. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -147,10 +147,7 @@ async function demonstrate(): Promise<void> {
   );
   await lab.growUp();
   await cdktf("destroy");
-  const left = [
-    ...(existsSync(labFolder(name)) ? [labFolder(name)] : []),
-    ...readdirSync("/sys/fs/cgroup").filter((entry) => entry.includes(`konnectivity-bootstrap.${name}.`)),
-  ];
+  const left = Lab.remains(name, labFolder(name));
   show("nothing is left", left.join() || "no process, no namespace, no file", left.length === 0);
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ignition as debianIgnition, prepareRoot } from "../../lab/ignition.ts";
+import { ignition as debianIgnition, prepareForIgnition } from "../../lab/ignition.ts";
 import { Command } from "./command.ts";
 
 export interface FirstBootProps {
@@ -29,7 +29,7 @@ export class FirstBoot {
     // Ignition becomes the user core to write that user's ssh keys.
     chmodSync(this.#folder, 0o711);
     mkdirSync(this.#root);
-    this.#path = prepareRoot(this.#root, this.#folder);
+    this.#path = prepareForIgnition(this.#root, this.#folder);
   }
 
   /** Whether it fetched the payload, found it to be the right one, and wrote it all. It stops at the first stage that fails. */

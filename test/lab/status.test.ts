@@ -13,7 +13,7 @@ import type { Status } from "../../cluster/status.ts";
 import { agentName, namespace, tls } from "../../constructs/konnectivity/names.ts";
 import { bootstrapIsUp, type Lab, until } from "../../lab/lab.ts";
 import { program, run } from "../support/cli.ts";
-import { removeLab, startLab } from "../support/lab.ts";
+import { removeLab, reportAgent, startLab } from "../support/lab.ts";
 import { leaks, secretsOf } from "../support/secrets.ts";
 
 const name = `status${process.pid}`;
@@ -75,7 +75,7 @@ describe("status, of a tunnel that gets worse", () => {
 
   it("knows from the API of agents that are not connected, and not why", async () => {
     await lab.installWorkload();
-    reportPod();
+    reportAgent(lab, "False");
     // From where an operator may be: a way onto the bootstrap machine, and one to the API.
     const kubeconfig = "/opt/openshift/auth/kubeconfig-loopback";
     const { stdout } = lab.bootstrap.run(
@@ -299,20 +299,4 @@ const support = (file: string) => fileURLToPath(new URL(`../support/${file}`, im
 function put(path: string, object: object): void {
   const { resourceVersion: _, ...metadata } = (object as { metadata: Record<string, unknown> }).metadata;
   expect(lab.ask(lab.node, "PUT", path, { ...object, metadata }).code).toBe(200);
-}
-
-/** The agent's pod in the API, as a kubelet would report it. */
-function reportPod(): void {
-  const path = `/api/v1/namespaces/${namespace}/pods`;
-  const workload = lab.ask(lab.node, "GET", `/apis/apps/v1/namespaces/${namespace}/daemonsets/${agentName}`).body;
-  const { template } = workload.spec as Workload["spec"];
-  lab.ask(lab.node, "POST", path, {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { ...template.metadata, name: "agent" },
-    spec: { ...template.spec, nodeName: "node-0", priorityClassName: undefined },
-  });
-  const pod = lab.ask(lab.node, "GET", `${path}/agent`).body;
-  const status = { phase: "Running", conditions: [{ type: "Ready", status: "False" }] };
-  expect(lab.ask(lab.node, "PUT", `${path}/agent/status`, { ...pod, status }).code).toBe(200);
 }

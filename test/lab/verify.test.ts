@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agentName, namespace, staticPodManifest } from "../../constructs/konnectivity/names.ts";
+import { agentName, staticPodManifest } from "../../constructs/konnectivity/names.ts";
 import { type Lab, labIsUp, until } from "../../lab/lab.ts";
 import { labChecks } from "../../lab/verify-lab.ts";
 import { type CheckId, checkIds, lookAt, type Result, type Row, titles } from "../../lab/verify.ts";
 import { program, run } from "../support/cli.ts";
-import { labWith, removeLab } from "../support/lab.ts";
+import { labWith, removeLab, reportAgent } from "../support/lab.ts";
 
 const name = `verify${process.pid}`;
 
@@ -68,9 +68,9 @@ describe("verify, with a tunnel as it is by default", () => {
       "security-5": "failed",
     });
     expect(before.code).toBe(1);
-    reportPod(lab, "False");
+    reportAgent(lab, "False");
     expect(seenOf(byKubeconfig(lab).report.results, "security-5")).toBe("0 of 1 pods are ready; not ready: agent");
-    reportPod(lab, "True");
+    reportAgent(lab, "True");
     const { code, report } = byKubeconfig(lab);
     expect(report).toMatchObject({ passed: 3, failed: 0, notLookedAt: 13 });
     expect(seenOf(report.results, "step-3")).toBe("DaemonSet konnectivity-agent; a pod runs on node-0");
@@ -235,20 +235,4 @@ function startAgent({ node }: Lab, container: string): void {
   const flags = "--ca-cert=/tls/ca.crt --proxy-server-host=10.0.0.10 --proxy-server-port=8091 --sync-interval=1s";
   const agent = `${image} /usr/bin/proxy-agent ${flags} --health-server-port=2041 --logtostderr=true`;
   node.must(`/usr/bin/podman run --detach --pull=never --name=${container} --label=app=${agentName} ${agent}`);
-}
-
-/** An agent's pod in the API, as a kubelet would report it. */
-function reportPod(lab: Lab, ready: "True" | "False"): void {
-  const path = `/api/v1/namespaces/${namespace}/pods`;
-  const workload = lab.ask(lab.node, "GET", `/apis/apps/v1/namespaces/${namespace}/daemonsets/${agentName}`).body;
-  const { template } = workload.spec as { template: { metadata: object; spec: object } };
-  lab.ask(lab.node, "POST", path, {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { ...template.metadata, name: "agent" },
-    spec: { ...template.spec, nodeName: "node-0", priorityClassName: undefined },
-  });
-  const pod = lab.ask(lab.node, "GET", `${path}/agent`).body;
-  const status = { phase: "Running", conditions: [{ type: "Ready", status: ready }] };
-  expect(lab.ask(lab.node, "PUT", `${path}/agent/status`, { ...pod, status }).code).toBe(200);
 }

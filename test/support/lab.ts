@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { makePayload } from "../../constructs/bootstrap-payload.ts";
+import { agentName, namespace } from "../../constructs/konnectivity/names.ts";
 import { readTunnel } from "../../constructs/konnectivity/options.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { ensureImages } from "../../lab/images.js";
@@ -56,19 +56,23 @@ export function labPayload(shape: Shape, tunnel: unknown, ipFamily: Layout["ipFa
   return makePayload(sampleText(shape, { networks: labNetworks(ipFamily) }), readTunnel(tunnel), new Date()).text;
 }
 
+/** What is left of a lab. */
+export const leftOf = (name: string) => Lab.remains(name, labFolder(name));
 export const removeLab = (name: string) => Lab.down(name, labFolder(name));
 
-/** Control groups of a lab, which every process of it is in, and its folder. */
-export function leftOf(lab: string): string[] {
-  const hierarchies = readFileSync("/proc/self/mounts", "utf8")
-    .split("\n")
-    .map((line) => line.split(" "))
-    .filter(([, , kind]) => kind === "cgroup" || kind === "cgroup2")
-    .map(([, place = ""]) => place);
-  return [
-    ...hierarchies.flatMap((place) =>
-      readdirSync(place).filter((group) => group.startsWith(`konnectivity-bootstrap.${lab}.`)),
-    ),
-    ...(existsSync(labFolder(lab)) ? [labFolder(lab)] : []),
-  ];
+/** An agent's pod in the API, as a kubelet would report it. */
+export function reportAgent(lab: Lab, ready: "True" | "False"): void {
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const workload = lab.ask(lab.node, "GET", `/apis/apps/v1/namespaces/${namespace}/daemonsets/${agentName}`).body;
+  const { template } = workload.spec as { template: { metadata: object; spec: object } };
+  lab.ask(lab.node, "POST", path, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...template.metadata, name: "agent" },
+    spec: { ...template.spec, nodeName: "node-0", priorityClassName: undefined },
+  });
+  const pod = lab.ask(lab.node, "GET", `${path}/agent`).body;
+  const status = { phase: "Running", conditions: [{ type: "Ready", status: ready }] };
+  const { code, body } = lab.ask(lab.node, "PUT", `${path}/agent/status`, { ...pod, status });
+  if (code !== 200) throw new Error(`${code}: ${body.message ?? ""}`);
 }
