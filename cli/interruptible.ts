@@ -4,13 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 const signals = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Runs something that SIGINT and SIGTERM may cut short at the next step that asks its signal; then what it began is undone
- * and the exit code is the shell's for that signal. Meanwhile nobody else hears them: the program's own start ends at once.
+ * Runs something that SIGINT and SIGTERM may cut short at the next step that asks its signal; then what it began is undone.
+ * Meanwhile nobody else hears them: the program's own start ends at once.
+ *
+ * @returns the exit code: the shell's for that signal, or 0
  */
 export async function interruptible(
   run: (signal: AbortSignal) => Promise<void>,
   undo: () => Promise<void>,
-): Promise<void> {
+): Promise<number> {
   const controller = new AbortController();
   let heard: (typeof signals)[number] | undefined;
   const others = signals.map((name) => process.listeners(name));
@@ -26,13 +28,11 @@ export async function interruptible(
     await sleep(50);
     if (heard === undefined) throw error;
   } finally {
-    if (heard !== undefined) {
-      await undo();
-      process.exitCode = 128 + constants.signals[heard];
-    }
+    if (heard !== undefined) await undo();
     for (const [index, name] of signals.entries()) {
       process.removeAllListeners(name);
       for (const listener of others[index] ?? []) process.on(name, listener);
     }
   }
+  return heard === undefined ? 0 : 128 + constants.signals[heard];
 }

@@ -16,6 +16,11 @@ try {
   console.error(`konnectivity-bootstrap: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
 }
+// Kubernetes' client is a thousand files, and each takes twice as long to load once tsx looks at it too.
+const words = process.argv.slice(2);
+const asksCluster =
+  words.some((word) => word.startsWith("--kubeconfig")) || (words[0] === "teardown" && !words.includes("local"));
+if (asksCluster) await import("@kubernetes/client-node");
 await import("tsx");
 const { main } = await import("./main.ts");
 process.exitCode = await main(process.argv);

@@ -42,7 +42,7 @@ export function labCommand(output: Output): Command {
       ]);
       const folder = labFolder(name);
       const images = [ensureImages()];
-      await interruptible(
+      output.exitCode = await interruptible(
         async (signal) => {
           const nodes = Number(options.nodes);
           const lab = await Lab.up({
@@ -96,7 +96,7 @@ export function labCommand(output: Output): Command {
       const running = Machine.ifRunning({ lab: name, name: machine, folder });
       if (running === undefined) throw new InputError(problem("lab-not-running", { name }));
       const [program = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);
-      process.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
+      output.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
     });
   return command;
 }

@@ -4,15 +4,17 @@ import { InputError } from "../constructs/problems.ts";
 import { configCommand } from "./config.ts";
 import { gatherCommand } from "./gather.ts";
 import { labCommand } from "./lab.ts";
-import { consoleOutput } from "./output.ts";
+import { type Output, outputTo } from "./output.ts";
 import { payloadCommand } from "./payload.ts";
 import { statusCommand } from "./status.ts";
 import { teardownCommand } from "./teardown.ts";
 import { verifyCommand } from "./verify.ts";
 
 /** Runs one command; the result is the exit code: 0 done, 1 bad input, 2 wrong usage. */
-export async function main(argv: readonly string[]): Promise<number> {
-  const output = consoleOutput();
+export async function main(
+  argv: readonly string[],
+  output: Output = outputTo(process.stdout, process.stderr),
+): Promise<number> {
   const program = new Command("konnectivity-bootstrap")
     .description(description)
     .version(version)
@@ -25,10 +27,20 @@ export async function main(argv: readonly string[]): Promise<number> {
     .addCommand(teardownCommand(output));
   // Not inherited by commands that are added.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
-    command.exitOverride().showHelpAfterError("(--help shows how)");
+    command
+      .exitOverride()
+      .showHelpAfterError("(--help shows how)")
+      .configureOutput({
+        writeOut: (text) => {
+          output.text(text);
+        },
+        writeErr: (text) => {
+          output.usage(text);
+        },
+      });
   try {
     await program.parseAsync(argv);
-    return Number(process.exitCode ?? 0);
+    return output.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!(error instanceof InputError)) throw error;

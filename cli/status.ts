@@ -37,7 +37,7 @@ export function statusCommand(output: Output): Command {
         }
         before = text;
         const fine = status.state === "carries" || status.state === "ended";
-        process.exitCode = fine && !status.findings.some(({ kind }) => kind === "wrong") ? 0 : 1;
+        output.exitCode = fine && !status.findings.some(({ kind }) => kind === "wrong") ? 0 : 1;
         if (options.watch !== true || status.state === "ended") return;
         await sleep(2000);
       }

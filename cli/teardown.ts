@@ -91,7 +91,7 @@ export function teardownCommand(output: Output): Command {
       });
       if (options.json === true) output.json(rows);
       else output.text(table(rows));
-      if (rows.some(({ state }) => state === "left")) process.exitCode = 1;
+      if (rows.some(({ state }) => state === "left")) output.exitCode = 1;
     });
   return command;
 }
@@ -143,7 +143,7 @@ async function inLab(config: Config, words: readonly string[], output: Output): 
   const [step = "", ...rest] = words;
   const line = [process.execPath, program, "teardown", step, ...rest, "--kubeconfig=/opt/lab/kubeconfig", "local"];
   const [command = "", ...args] = node.enter(line);
-  process.exitCode = spawnSync(command, args, { stdio: "inherit", cwd: "/" }).status ?? 1;
+  output.exitCode = spawnSync(command, args, { stdio: "inherit", cwd: "/" }).status ?? 1;
 }
 
 interface GateProps {

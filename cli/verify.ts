@@ -23,7 +23,7 @@ export function verifyCommand(output: Output): Command {
       const rows = await look(options);
       if (options.json === true) output.json({ ...counts(rows), results: rows });
       else output.text(table(rows));
-      if (rows.some(({ result }) => result === "failed")) process.exitCode = 1;
+      if (rows.some(({ result }) => result === "failed")) output.exitCode = 1;
     });
 }
 

@@ -82,8 +82,8 @@ metrics() {
 certificates() {
     find "$1" -name '*.crt' -type f | sort | while read -r file; do
         echo "file=${file#"$1"/}"
-        openssl x509 -in "${file}" -noout -subject -issuer -startdate -enddate -fingerprint -sha256
-        openssl x509 -in "${file}" -noout -ext subjectAltName 2>/dev/null | sed -n 's/^ *\(IP\|DNS\)/name=\1/p'
+        openssl x509 -in "${file}" -noout -subject -issuer -startdate -enddate -fingerprint -sha256 -ext subjectAltName 2>&1 |
+            sed 's/^ *\(IP\|DNS\)/name=\1/; /^No extensions/d; /^X509v3/d'
     done
 }
 

@@ -84,11 +84,19 @@ export function connect(kubeconfigFile: string): Cluster {
     return body;
   };
 
+  /** What a group had when it was asked last; it is asked again for what it did not have. */
+  const known = new Map<string, ApiResources>();
+
   /** Where the objects of a kind are. */
   const pathOf = async ({ apiVersion = "", kind = "", metadata }: KubernetesObject): Promise<string> => {
     const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    const { resources } = (await must("GET", group)) as ApiResources;
-    const resource = resources.find((one) => one.kind === kind && !one.name.includes("/"));
+    const isIt = (one: ApiResources["resources"][number]) => one.kind === kind && !one.name.includes("/");
+    let resource = known.get(group)?.resources.find(isIt);
+    if (resource === undefined) {
+      const found = (await must("GET", group)) as ApiResources;
+      known.set(group, found);
+      resource = found.resources.find(isIt);
+    }
     if (resource === undefined) throw new Error(`the cluster knows no ${apiVersion} ${kind}`);
     const place = resource.namespaced && metadata !== undefined ? `/namespaces/${metadata.namespace ?? "default"}` : "";
     return [`${group}${place}/${resource.name}`, ...(metadata?.name === undefined ? [] : [metadata.name])].join("/");

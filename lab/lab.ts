@@ -276,7 +276,7 @@ export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, patie
 /** Waits until something on the bootstrap machine answers, and says where to look if it never does. */
 async function step({ bootstrap }: Lab, what: string, url: string, { signal, seconds = 120 }: Patience): Promise<void> {
   try {
-    await until(what, seconds, () => answers(bootstrap, url), signal);
+    await until(what, seconds, () => answers(bootstrap, url), { signal });
   } catch (error) {
     if (!(error instanceof NotInTime)) throw error;
     const log = join(bootstrap.folder, "bootkube.log");
@@ -291,18 +291,18 @@ class NotInTime extends Error {}
 const answers = (machine: Machine, url: string) =>
   machine.run(`curl --silent --insecure --fail --max-time 2 ${url}`).status === 0;
 
-/** Waits until something is true, and says what it waited for if it never is. */
+/** Waits until something is true, looking every so many seconds, and says what it waited for if it never is. */
 export async function until(
   what: string,
   seconds: number,
   condition: () => boolean | Promise<boolean>,
-  signal?: AbortSignal,
+  { signal, every = 0.25 }: { readonly signal?: AbortSignal | undefined; readonly every?: number } = {},
 ): Promise<void> {
   const end = Date.now() + 1000 * seconds;
   while (!(await condition())) {
     signal?.throwIfAborted();
     if (Date.now() > end) throw new NotInTime(`${what} did not come within ${seconds} s`);
-    await sleep(100);
+    await sleep(1000 * every);
   }
 }
 

@@ -11,6 +11,7 @@ import { readUserFile, writeUserFiles } from "../constructs/config/user-file.ts"
 import { readInstallDir } from "../constructs/config/install-dir.ts";
 import { readStream } from "../constructs/config/stream.ts";
 import { configCommand } from "../cli/config.ts";
+import { outputTo } from "../cli/output.ts";
 import { payloadCommand } from "../cli/payload.ts";
 import { labCommand } from "../cli/lab.ts";
 import { gatherCommand } from "../cli/gather.ts";
@@ -73,8 +74,7 @@ function installDir(name: string, metadata?: string): string {
   return dir;
 }
 
-const ignore = () => undefined;
-const silent = { text: ignore, json: ignore, warnings: ignore, error: ignore };
+const silent = outputTo({ write: () => true }, { write: () => true });
 const command = (...args: string[]) => {
   payloadCommand(silent).parse(args, { from: "user" });
 };

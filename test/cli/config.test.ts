@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { platforms } from "../../constructs/config/platform.ts";
 import { configJsonSchema, type SchemaNode } from "../../constructs/config/schema.ts";
-import { linesOf, run, runWith } from "../support/cli.ts";
+import { command, linesOf, run, runWith } from "../support/cli.ts";
 import { changedExample, exampleOf, metadata, Project } from "../support/stacks.ts";
 
 const root = mkdtempSync(join(tmpdir(), "config-"));
@@ -29,13 +29,13 @@ const missing = {
 describe("config init", () => {
   it.each(platforms)("writes a file for %s that is YAML, says what is missing, and nothing else", async (platform) => {
     const file = join(root, `${platform}.yaml`);
-    const made = await run("config", "init", platform, "--config", file);
+    const made = await command("config", "init", platform, "--config", file);
     expect(made).toMatchObject({ code: 0, stderr: "" });
     expect(made.stdout).toContain("config check");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const written = parse(readFileSync(file, "utf8")) as Record<string, Record<string, unknown>>;
     expect(Object.keys(written)).toEqual(["installDir", ...(platform === "azure" ? [] : ["stream"]), platform]);
-    const { code, stdout, stderr } = await run("config", "check", "--config", file);
+    const { code, stdout, stderr } = await command("config", "check", "--config", file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     const options = linesOf(stderr).map((line) => /^error: (\S+) is missing; expected /.exec(line)?.[1]);
     expect(options).toEqual(
@@ -45,7 +45,7 @@ describe("config init", () => {
 
   it.each(platforms)("explains every option of %s", async (platform) => {
     const file = join(root, `${platform}-explained.yaml`);
-    await run("config", "init", platform, "--config", file);
+    await command("config", "init", platform, "--config", file);
     const lines = readFileSync(file, "utf8").split("\n");
     const properties = configJsonSchema().properties?.[platform]?.properties ?? {};
     for (const [name, { description = "" }] of Object.entries(properties)) {
@@ -59,7 +59,7 @@ describe("config init", () => {
   it("does not touch a file that is there", async () => {
     const file = join(root, "there.yaml");
     writeFileSync(file, "mine");
-    expect(await run("config", "init", "aws", "--config", file)).toEqual({
+    expect(await command("config", "init", "aws", "--config", file)).toEqual({
       code: 1,
       stdout: "",
       stderr: `error: ${file} is there already and was not touched: give another name with --config.\n`,
@@ -68,7 +68,7 @@ describe("config init", () => {
   });
 
   it("knows its platforms", async () => {
-    const { code, stderr } = await run("config", "init", "vsphere", "--config", join(root, "x.yaml"));
+    const { code, stderr } = await command("config", "init", "vsphere", "--config", join(root, "x.yaml"));
     expect(code).toBe(2);
     expect(stderr).toContain("aws, azure, google");
   });
@@ -92,7 +92,7 @@ describe("config check", () => {
   });
 
   it("--json is for machines", async () => {
-    const { stdout } = await run("config", "check", "--json", "--config", project.configFile);
+    const { stdout } = await command("config", "check", "--json", "--config", project.configFile);
     expect(JSON.parse(stdout)).toMatchObject({
       cluster: metadata.infraID,
       warnings: [],
@@ -107,7 +107,7 @@ describe("config check", () => {
   it("a platform is missing: it says which there are", async () => {
     const file = join(root, "none.yaml");
     writeFileSync(file, `installDir: ${join(project.folder, "ocp")}\n`);
-    const { code, stderr } = await run("config", "check", "--config", file);
+    const { code, stderr } = await command("config", "check", "--config", file);
     expect(code).toBe(1);
     expect(stderr).toContain("add aws, azure, google or local to it");
   });
@@ -116,7 +116,7 @@ describe("config check", () => {
     const file = join(project.folder, "cleared.yaml");
     const state = { local: { folder: join(process.cwd(), "cdktf.out/state") } };
     writeFileSync(file, JSON.stringify({ installDir: "ocp", ...changedExample("aws", {}, { state }) }));
-    const { code, stderr } = await run("config", "check", "--config", file);
+    const { code, stderr } = await command("config", "check", "--config", file);
     rmSync(file);
     expect(code).toBe(1);
     expect(stderr).toContain("state.local.folder is a folder in the output folder; expected another one");
@@ -128,7 +128,7 @@ describe("config check", () => {
       file,
       JSON.stringify({ installDir: "ocp", ...changedExample("aws", { allowedBootstrapSshCidr: "0.0.0.0/0" }) }),
     );
-    const { code, stderr } = await run("config", "check", "--config", file);
+    const { code, stderr } = await command("config", "check", "--config", file);
     rmSync(file);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^warning: aws\.allowedBootstrapSshCidr is 0\.0\.0\.0\/0: whoever can reach/);
@@ -139,7 +139,7 @@ describe("the JSON Schema", () => {
   const committed = readFileSync(new URL("../../docs/konnectivity.schema.json", import.meta.url), "utf8");
 
   it("is what `config schema` prints, and docs/ has it", async () => {
-    const { stdout } = await run("config", "schema");
+    const { stdout } = await command("config", "schema");
     expect(stdout).toBe(committed);
   });
 

@@ -19,7 +19,7 @@ import { makePayload } from "../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../constructs/konnectivity/options.ts";
 import { pointerTo } from "../../constructs/payload/pointer.ts";
 import { writeDocument } from "../../constructs/payload/write.ts";
-import { linesOf, program, type Run, run } from "../support/cli.ts";
+import { command, linesOf, program, type Run, run } from "../support/cli.ts";
 import { fixture, sampleMetadata, sampleText } from "../../lab/sample/sample.ts";
 
 const root = mkdtempSync(join(tmpdir(), "cli-"));
@@ -27,7 +27,7 @@ afterAll(() => {
   rmSync(root, { recursive: true });
 });
 
-const payload = (...args: readonly string[]) => run("payload", ...args);
+const payload = (...args: readonly string[]) => command("payload", ...args);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 
@@ -67,11 +67,11 @@ function expectRefused({ code, stdout, stderr }: Run, ...messages: readonly (str
   }
 }
 
-// Each start takes half a second, so they run beside each other; every test has folders of its own.
-describe.concurrent("payload build", () => {
+describe("payload build", () => {
   it("writes payload and pointer for their owner only, and says what it did", async () => {
     const out = join(folder(), "new", "out");
-    const ran = await payload("build", installDir(), "--out", out, "--url", "https://store.example.com/p?sig=MARKER");
+    const url = "https://store.example.com/p?sig=MARKER";
+    const ran = await run("payload", "build", installDir(), "--out", out, "--url", url);
     expectDone(ran);
     expect(readdirSync(out).sort()).toEqual(["payload.ign", "pointer.ign"]);
     expect([modeOf(out), modeOf(join(out, "payload.ign")), modeOf(join(out, "pointer.ign"))]).toEqual([
@@ -238,7 +238,7 @@ describe.concurrent("payload build", () => {
   it("refuses a document and makes no folder for it", async () => {
     const out = join(folder(), "out");
     const dir = installDir(sampleText("4.23-gate-on"));
-    expectRefused(await payload("build", dir, "--out", out), /installer's own tunnel is switched on/);
+    expectRefused(await run("payload", "build", dir, "--out", out), /installer's own tunnel is switched on/);
     expect(existsSync(out)).toBe(false);
   });
 
@@ -339,7 +339,7 @@ describe.concurrent("payload build", () => {
   });
 });
 
-describe.concurrent("payload inspect", () => {
+describe("payload inspect", () => {
   const built = makePayload(sampleText("4.18"), readTunnel(undefined), new Date("2026-11-16T12:00:00Z"));
   const { sha512 } = built;
 
@@ -380,7 +380,7 @@ describe.concurrent("payload inspect", () => {
   });
 });
 
-describe.concurrent("payload firewall", () => {
+describe("payload firewall", () => {
   it("prints the rule as YAML and as JSON, the same", async () => {
     const dir = installDir();
     const [text, json] = await Promise.all([payload("firewall", dir), payload("firewall", dir, "--json")]);
@@ -413,7 +413,7 @@ describe.concurrent("payload firewall", () => {
   });
 });
 
-describe.concurrent("usage", () => {
+describe("usage", () => {
   it.each([
     [["--help"], ["payload"]],
     [
@@ -433,7 +433,7 @@ describe.concurrent("usage", () => {
       ["<install-dir>", "--config", "--json"],
     ],
   ])("is shown by %j", async (args, words) => {
-    const ran = await run(...args);
+    const ran = await command(...args);
     expectDone(ran);
     expect(ran.stdout).toMatch(/^Usage: konnectivity-bootstrap /);
     for (const word of words) expect(ran.stdout).toContain(word);
@@ -452,11 +452,15 @@ describe.concurrent("usage", () => {
     [["payload", "build", "dir"], /required option '--out <dir>' not specified/],
     [["payload", "build", "dir", "--out", "x", "--timeout", "soon"], /Give whole seconds above 0/],
   ])("is wrong with %j: code 2, and the way out", async (args, message) => {
-    const { code, stdout, stderr } = await run(...args);
+    const { code, stdout, stderr } = await command(...args);
     expect(stdout).toBe("");
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
     expect(stderr).toMatch(/--help/);
+  });
+
+  it("is wrong for the program as it is for its commands", async () => {
+    expect(await run("payload", "nothing")).toEqual(await command("payload", "nothing"));
   });
 });
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +13,7 @@ import { look } from "../../cluster/look.ts";
 import type { Status } from "../../cluster/status.ts";
 import { agentName, namespace, tls } from "../../constructs/konnectivity/names.ts";
 import { bootstrapIsUp, type Lab, until } from "../../lab/lab.ts";
-import { program, run } from "../support/cli.ts";
+import { command, program, run } from "../support/cli.ts";
 import { removeLab, reportAgent, startLab } from "../support/lab.ts";
 import { leaks, secretsOf } from "../support/secrets.ts";
 
@@ -45,12 +46,14 @@ const sentence = ({ findings }: Status, code: string) => findings.find((one) => 
 
 /** Looks until it says just this. */
 async function statusWith(...wanted: readonly string[]): Promise<Status> {
-  let status = await statusNow();
-  await until(`the finding ${wanted.join(", ")} (now: ${codes(status).join(", ")})`, 40, async () => {
-    status = await statusNow();
-    return codes(status).join() === wanted.join();
-  });
-  return status;
+  const end = Date.now() + 40_000;
+  for (;;) {
+    const status = await statusNow();
+    if (codes(status).join() === wanted.join()) return status;
+    if (Date.now() > end) throw new Error(`not ${wanted.join(", ")} but ${codes(status).join(", ")} for 40 s`);
+    // A look is a hundred processes.
+    await sleep(1000);
+  }
 }
 
 describe("status, of a tunnel that gets worse", () => {
@@ -120,7 +123,7 @@ describe("status, of a tunnel that gets worse", () => {
       server: { agents: 1, readyz: 200, peers: ["10.0.0.20"], certificates: { length: 4 } },
       agents: [{ where: "node-0", readyz: 200, reason: undefined }],
     });
-    const { code, stdout, stderr } = await run("status", "--name", name);
+    const { code, stdout, stderr } = await command("status", "--name", name);
     expect(stdout).toMatch(/^agents +1 connected, from 10\.0\.0\.20$/m);
     expect(stdout).toMatch(/^certificate +serving for 10\.0\.0\.10 until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m);
     // The webhook was called in vain while the port was blocked.
@@ -148,7 +151,7 @@ describe("status, of a tunnel that gets worse", () => {
     expect(secrets.length).toBeGreaterThan(10);
     expect(leaks(secrets, archive)).toEqual([]);
     // Twice does not overwrite.
-    expect(await run("gather", "--name", name, "--out", file)).toMatchObject({
+    expect(await command("gather", "--name", name, "--out", file)).toMatchObject({
       code: 1,
       stderr: `error: ${file} is there already and was not touched: give another name with --out.\n`,
     });
@@ -241,7 +244,9 @@ describe("status, of a tunnel that gets worse", () => {
     );
     // Keys are read once, at start: from then on nobody connects.
     startWithIt();
-    await until("the agent's word", 40, async () => (await statusNow()).agents[0]?.reason?.code === "expired");
+    await until("the agent's word", 40, async () => (await statusNow()).agents[0]?.reason?.code === "expired", {
+      every: 1,
+    });
     const broken = await statusWith("certificate-expired");
     expect(broken).toMatchObject({ state: "broken", server: { healthz: 200, agents: 0 } });
   }, 60_000);
@@ -251,7 +256,7 @@ describe("status, of a tunnel that gets worse", () => {
     lab.bootstrap.must("/usr/bin/podman kill konnectivity-server-konnectivity-server");
     const status = await statusWith("server-down", "certificate-expired");
     expect(status.state).toBe("broken");
-    const { code, stdout } = await run("status", "--name", name);
+    const { code, stdout } = await command("status", "--name", name);
     expect(stdout).toMatch(/^server +does not answer on bootstrap$/m);
     expect(stdout).toMatch(/^wrong: the server does not run, so every call into the cluster waits for its time-out; /m);
     expect(code).toBe(1);
@@ -271,16 +276,16 @@ function startWithIt(): void {
 
 describe("status, used wrongly", () => {
   it("is one sentence and 1", async () => {
-    expect(await run("status", "--name", "nobody")).toMatchObject({
+    expect(await command("status", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",
       stderr: expect.stringContaining("No lab named nobody runs here") as string,
     });
-    expect(await run("status", "--ssh=-oProxyCommand=x")).toMatchObject({ code: 2, stdout: "" });
+    expect(await command("status", "--ssh=-oProxyCommand=x")).toMatchObject({ code: 2, stdout: "" });
   });
 
   it("says which machine ssh does not reach", async () => {
-    const { code, stdout } = await run("status", "--ssh", "ssh://core@127.0.0.1:1");
+    const { code, stdout } = await command("status", "--ssh", "ssh://core@127.0.0.1:1");
     expect(stdout).toMatch(
       /^wrong: ssh:\/\/core@127\.0\.0\.1:1 cannot be looked at: ssh: connect to host .* refused\.$/m,
     );

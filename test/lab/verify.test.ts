@@ -6,7 +6,7 @@ import { agentName, staticPodManifest } from "../../constructs/konnectivity/name
 import { type Lab, labIsUp, until } from "../../lab/lab.ts";
 import { labChecks } from "../../lab/verify-lab.ts";
 import { type CheckId, checkIds, lookAt, type Result, type Row, titles } from "../../lab/verify.ts";
-import { program, run } from "../support/cli.ts";
+import { command, program, run } from "../support/cli.ts";
 import { labWith, removeLab, reportAgent } from "../support/lab.ts";
 
 const name = `verify${process.pid}`;
@@ -202,12 +202,12 @@ describe("verify, with agents that prove themselves otherwise", () => {
 
 describe("verify, used wrongly", () => {
   it("is one sentence and 1", async () => {
-    expect(await run("verify", "--name", "nobody")).toMatchObject({
+    expect(await command("verify", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",
       stderr: expect.stringContaining("No lab named nobody runs here") as string,
     });
-    expect(await run("verify", "--kubeconfig", "x", "--finish")).toMatchObject({
+    expect(await command("verify", "--kubeconfig", "x", "--finish")).toMatchObject({
       code: 1,
       stderr: "error: --finish is for the lab: leave it out with --kubeconfig.\n",
     });
@@ -220,7 +220,7 @@ describe("verify, used wrongly", () => {
       users: [{ name: "a", user: {} }],
     };
     writeFileSync(closed, JSON.stringify(config));
-    const asked = await run("verify", "--kubeconfig", closed);
+    const asked = await command("verify", "--kubeconfig", closed);
     rmSync(folder, { recursive: true });
     expect(asked).toMatchObject({
       code: 1,

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { outputTo } from "../../../cli/output.ts";
 import { payloadCommand } from "../../../cli/payload.ts";
 import { makePayload } from "../../../constructs/bootstrap-payload.ts";
 import { readTunnel } from "../../../constructs/konnectivity/options.ts";
@@ -295,12 +296,8 @@ describe("no secret", () => {
   /** What a command prints and throws, together. */
   function run(...args: string[]): string {
     const said: string[] = [];
-    const command = payloadCommand({
-      text: (text) => said.push(text),
-      json: (value) => said.push(JSON.stringify(value)),
-      warnings: (warnings) => said.push(JSON.stringify(warnings)),
-      error: (message) => said.push(message),
-    });
+    const stream = { write: (text: string | Uint8Array) => said.push(String(text)) > 0 };
+    const command = payloadCommand(outputTo(stream, stream));
     try {
       command.parse(args, { from: "user" });
     } catch (error) {
