@@ -1,7 +1,5 @@
 import { Aws } from "./aws/aws.ts";
-import { testCloud, testProvider } from "./cycle.ts";
+import { Tested, testLife } from "./cycle.ts";
 import { place } from "./place.ts";
 
-const cloud = new Aws();
-testProvider(cloud, place());
-testCloud(cloud, place());
+testLife(new Tested(new Aws(), place()));

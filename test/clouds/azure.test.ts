@@ -1,12 +1,17 @@
 import { describe } from "vitest";
 import { Azure } from "./azure/azure.ts";
-import { testCloud, testProvider } from "./cycle.ts";
+import { Tested, testCutOffDeploy, testLife, testPlan, testProvider } from "./cycle.ts";
 import { place } from "./place.ts";
 
-testProvider(new Azure("sas"), place());
 describe("pointer: sas", () => {
-  testCloud(new Azure("sas"), place());
+  const tested = new Tested(new Azure("sas"), place());
+  testProvider(tested);
+  testLife(tested);
+  testCutOffDeploy(tested);
+  testPlan(tested);
 });
 describe("pointer: identity", () => {
-  testCloud(new Azure("identity"), place(), false);
+  const tested = new Tested(new Azure("identity"), place());
+  testLife(tested, false);
+  testPlan(tested);
 });

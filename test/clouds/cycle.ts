@@ -42,7 +42,7 @@ const succeeds = ({ code, output }: Ended) => {
 };
 
 /** What the cloud's provider says of the stack before there is any cloud. */
-export function testProvider({ name, mistake }: Cloud, { folder }: Place): void {
+export function testProvider({ cloud: { name, mistake }, place: { folder } }: Tested): void {
   describe("the provider", () => {
     it("takes the stack with every combination of options", async () => {
       succeeds(await validateEvery(name, folder));
@@ -57,37 +57,56 @@ export function testProvider({ name, mistake }: Cloud, { folder }: Place): void 
   });
 }
 
+/** A cloud with a cluster in it, and a user's folder for it. It is there while its tests run. */
+export class Tested {
+  readonly cloud: Cloud;
+  readonly place: Place;
+  #before: string[] | undefined;
+  #deployment: Deployment | undefined;
+
+  constructor(cloud: Cloud, place: Place) {
+    this.cloud = cloud;
+    this.place = place;
+    beforeAll(async () => {
+      await cloud.start(place.certificate, place.folder);
+      this.#before = await cloud.everything();
+      this.#deployment = new Deployment(cloud, place.folder);
+    });
+    afterEach(() => {
+      expect(cloud.unknownCalls()).toEqual([]);
+    });
+    afterAll(() => cloud.stop());
+  }
+
+  get deployment(): Deployment {
+    if (this.#deployment === undefined) throw new Error("only in a test");
+    return this.#deployment;
+  }
+
+  async nothingIsLeft(): Promise<void> {
+    expect(await this.cloud.everything()).toEqual(this.#before);
+    expect(this.deployment.inState()).toEqual([]);
+  }
+
+  /** A command was killed, and did not do all that it was to do. */
+  async wasCutOff({ code, output }: Ended): Promise<void> {
+    expect(code, output).not.toBe(0);
+    expect(await this.cloud.everything()).not.toEqual(this.#before);
+  }
+}
+
 /**
  * A bootstrap machine's life in a cloud: one test goes on where the one before it ended.
- * @param eventful whether it is changed, replaced and cut off too
+ * @param eventful whether it is changed, replaced and its removal cut off too
  */
-export function testCloud(cloud: Cloud, { folder, certificate }: Place, eventful = true): void {
-  let before: string[] = [];
-  let deployment: Deployment;
-
-  beforeAll(async () => {
-    await cloud.start(certificate, folder);
-    before = await cloud.everything();
-    deployment = new Deployment(cloud, folder);
-  });
-  afterEach(() => {
-    expect(cloud.unknownCalls()).toEqual([]);
-  });
-  afterAll(() => cloud.stop());
-
-  const nothingIsLeft = async () => {
-    expect(await cloud.everything()).toEqual(before);
-    expect(deployment.inState()).toEqual([]);
-  };
-  const isCutOff = ({ code, output }: Ended) => {
-    expect(code, output).not.toBe(0);
-  };
-
+export function testLife(tested: Tested, eventful = true): void {
+  const { cloud } = tested;
+  const { folder, certificate } = tested.place;
   describe("a bootstrap machine", () => {
     it("is deployed", async () => {
-      const { code, output } = await deployment.deploy().ended;
+      const { code, output } = await tested.deployment.deploy().ended;
       // The cdktf command does not say why a plan fails.
-      const why = code === 0 ? "" : (await deployment.terraform("plan")).output;
+      const why = code === 0 ? "" : (await tested.deployment.terraform("plan")).output;
       expect(code, `${output}\n${why}`).toBe(0);
     });
 
@@ -102,7 +121,7 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place, eventful
       expect(memberOf).toEqual(cloud.expected.memberOf);
       expect(tags).toMatchObject({ team: "platform", ...clusterTag });
       expect(store).toMatchObject(cloud.expected.store);
-      expect(object.equals(deployment.payload())).toBe(true);
+      expect(object.equals(tested.deployment.payload())).toBe(true);
       expect(String(userData)).toBe(pointerText(pointer, object, String(userData)));
     });
 
@@ -111,7 +130,7 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place, eventful
     });
 
     it("needs no second deploy", async () => {
-      const { code, output } = await deployment.terraform("plan", "-detailed-exitcode");
+      const { code, output } = await tested.deployment.terraform("plan", "-detailed-exitcode");
       expect(code, output).toBe(0);
     });
   });
@@ -140,7 +159,7 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place, eventful
     };
 
     it("the machine gets its payload, and has the tunnel's files", async () => {
-      const { storage } = JSON.parse(String(deployment.payload())) as IgnitionDocument;
+      const { storage } = JSON.parse(String(tested.deployment.payload())) as IgnitionDocument;
       const files = (storage?.files ?? []).filter(({ contents }) => contents !== undefined);
       await boot("its own", (machine, succeeded) => {
         expect(succeeded, machine.log).toBe(true);
@@ -174,13 +193,13 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place, eventful
   describe.runIf(eventful)("after that", () => {
     it("another payload, another size and another disk leave the machine alone", async () => {
       const { machine } = await cloud.deployed();
-      deployment.changePayload();
-      deployment.configure(cloud.otherParts);
-      const { code, output } = await deployment.deploy().ended;
+      tested.deployment.changePayload();
+      tested.deployment.configure(cloud.otherParts);
+      const { code, output } = await tested.deployment.deploy().ended;
       expect(code, output).toBe(0);
       const after = await cloud.deployed();
       expect(after.machine).toBe(machine);
-      expect(after.object.equals(deployment.payload()), "it is stored").toBe(true);
+      expect(after.object.equals(tested.deployment.payload()), "it is stored").toBe(true);
       expect(String(after.userData)).not.toContain(sha512(after.object));
       const said = output.replaceAll("\n", " ");
       expect(said).toContain("The machine keeps the payload that it booted with");
@@ -189,8 +208,8 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place, eventful
 
     it("with replaceMachine it is replaced, by one with all of that", async () => {
       const { machine } = await cloud.deployed();
-      deployment.configure(cloud.otherParts, { replaceMachine: true });
-      succeeds(await deployment.deploy().ended);
+      tested.deployment.configure(cloud.otherParts, { replaceMachine: true });
+      succeeds(await tested.deployment.deploy().ended);
       const after = await cloud.deployed();
       expect(after.machine).not.toBe(machine);
       expect(after.memberOf).toEqual(cloud.expected.memberOf);
@@ -200,33 +219,36 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place, eventful
 
     it("nothing is removed while no cluster says that it may be", async () => {
       const all = await cloud.everything();
-      const { code, output } = await deployment.destroyUnasked();
+      const { code, output } = await tested.deployment.destroyUnasked();
       expect(code).not.toBe(0);
       expect(output.replace(/\s+/g, " ")).toContain("cannot be known, so nothing was touched");
       expect(await cloud.everything()).toEqual(all);
     });
 
     it("a removal that was cut off is finished by the next, from a machine without the install folder", async () => {
-      const removal = deployment.destroy();
+      const removal = tested.deployment.destroy();
       cloud.when("machine is removed", () => {
-        removal.kill(() => deployment.stateIsWhole());
+        removal.kill(() => tested.deployment.stateIsWhole());
       });
-      isCutOff(await removal.ended);
-      expect(await cloud.everything()).not.toEqual(before);
-      succeeds(await deployment.destroyElsewhere());
-      await nothingIsLeft();
+      await tested.wasCutOff(await removal.ended);
+      succeeds(await tested.deployment.destroyElsewhere());
+      await tested.nothingIsLeft();
     });
   });
 
   it.skipIf(eventful)("is removed, and nothing is left", async () => {
-    succeeds(await deployment.destroy().ended);
-    await nothingIsLeft();
+    succeeds(await tested.deployment.destroy().ended);
+    await tested.nothingIsLeft();
   });
+}
 
+/** What policies say of the plan. The folder must have been deployed from before. */
+export function testPlan(tested: Tested): void {
+  const { cloud } = tested;
   describe("its plan", () => {
     let text = "";
     beforeAll(async () => {
-      text = await deployment.planAsJson();
+      text = await tested.deployment.planAsJson();
     });
 
     it("opens 8091 to the nodes, and plans that do not are refused", () => {
@@ -243,25 +265,25 @@ export function testCloud(cloud: Cloud, { folder, certificate }: Place, eventful
     });
 
     it("has nothing for checkov to find but what is accepted", async () => {
-      const file = join(folder, "plan.json");
+      const file = join(tested.place.folder, "plan.json");
       writeFileSync(file, text);
-      const { failed, passed } = await checkPlan(file, folder);
+      const { failed, passed } = await checkPlan(file, tested.place.folder);
       expect(passed).toBeGreaterThan(20);
       expect(failed).toEqual(Object.keys(cloud.accepted).sort());
     });
   });
+}
 
-  describe.runIf(eventful)("at last", () => {
-    it("of a deploy that was cut off nothing is left either", async () => {
-      const deploy = deployment.deploy();
-      cloud.when("machine is made", () => {
-        deploy.kill(() => deployment.stateIsWhole());
-      });
-      isCutOff(await deploy.ended);
-      expect(await cloud.everything()).not.toEqual(before);
-      succeeds(await deployment.destroy().ended);
-      await nothingIsLeft();
-      expect(() => deployment.payload(), "nor the payload on disk").toThrow("ENOENT");
+export function testCutOffDeploy(tested: Tested): void {
+  it("of a deploy that was cut off nothing is left", async () => {
+    const { cloud, deployment } = tested;
+    const deploy = deployment.deploy();
+    cloud.when("machine is made", () => {
+      deploy.kill(() => deployment.stateIsWhole());
     });
+    await tested.wasCutOff(await deploy.ended);
+    succeeds(await deployment.destroy().ended);
+    await tested.nothingIsLeft();
+    expect(() => deployment.payload(), "nor the payload on disk").toThrow("ENOENT");
   });
 }

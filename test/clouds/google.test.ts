@@ -1,7 +1,9 @@
 import { Google } from "./google/google.ts";
-import { testCloud, testProvider } from "./cycle.ts";
+import { Tested, testCutOffDeploy, testLife, testPlan, testProvider } from "./cycle.ts";
 import { place } from "./place.ts";
 
-const cloud = new Google();
-testProvider(cloud, place());
-testCloud(cloud, place());
+const tested = new Tested(new Google(), place());
+testProvider(tested);
+testLife(tested);
+testCutOffDeploy(tested);
+testPlan(tested);

@@ -1,6 +1,6 @@
 /** `npm run test:clouds`: the stacks, applied by the real providers to clouds that run on this machine. */
 import { spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -22,8 +22,14 @@ const say = (text: string) => {
   console.log(`${((Date.now() - begin) / 1000).toFixed(1).padStart(6)} s  ${text}`);
 };
 
-/** Runs one cloud's tests in namespaces of its own. Whether they passed. */
-async function run(cloud: Platform, mirror: string): Promise<boolean> {
+/** What runs side by side: most clouds have one file of tests, where one goes on where the one before it ended. */
+const filesOf = (cloud: Platform) =>
+  readdirSync(import.meta.dirname).filter((name) => new RegExp(`^${cloud}(-.*)?\\.test\\.ts$`).test(name));
+
+const nameOf = (file: string) => file.replace(".test.ts", "");
+
+/** Runs a file of one cloud's tests in namespaces of their own. Whether they passed. */
+async function run(cloud: Platform, file: string, mirror: string): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), `konnectivity-bootstrap-${cloud}-`));
   // Ignition becomes another user on the way to a machine's files; who does not know their names finds none.
   chmodSync(folder, 0o711);
@@ -36,13 +42,7 @@ async function run(cloud: Platform, mirror: string): Promise<boolean> {
     "unshare",
     [
       ...["--net", "--mount", "--pid", "--fork", "--kill-child", "bash", join(root, "test/clouds/enter.sh"), folder],
-      ...[
-        "node_modules/.bin/vitest",
-        "run",
-        "--config",
-        "test/clouds/vitest.config.ts",
-        `test/clouds/${cloud}.test.ts`,
-      ],
+      ...["node_modules/.bin/vitest", "run", "--config", "test/clouds/vitest.config.ts", `test/clouds/${file}`],
     ],
     {
       cwd: root,
@@ -60,7 +60,7 @@ async function run(cloud: Platform, mirror: string): Promise<boolean> {
   running.add(child);
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on("line", (line) => {
-      if (line.trim() !== "") console.log(`${cloud.padEnd(6)} │ ${line}`);
+      if (line.trim() !== "") console.log(`${nameOf(file).padEnd(11)} │ ${line}`);
     });
   const code = await new Promise((resolve) => child.once("close", resolve));
   running.delete(child);
@@ -111,15 +111,17 @@ async function main(clouds: readonly Platform[], { within }: { within?: number }
     if (cloud === "aws") ensureMoto();
   }
   const results = await Promise.all(
-    mirrors.map(async ([cloud, mirror]) => {
-      say(`${cloud} begins`);
-      const passed = await run(cloud, mirror);
-      say(`${cloud} ${passed ? "passed" : interrupted ? "was interrupted" : "FAILED"}`);
-      return { cloud, passed };
-    }),
+    mirrors.flatMap(([cloud, mirror]) =>
+      filesOf(cloud).map(async (file) => {
+        say(`${nameOf(file)} begins`);
+        const passed = await run(cloud, file, mirror);
+        say(`${nameOf(file)} ${passed ? "passed" : interrupted ? "was interrupted" : "FAILED"}`);
+        return passed;
+      }),
+    ),
   );
   for (const sentence of left) say(`NOT RUN: ${sentence}`);
-  process.exitCode = interrupted ? 130 : results.every(({ passed }) => passed) ? 0 : 1;
+  process.exitCode = interrupted ? 130 : results.every((passed) => passed) ? 0 : 1;
 }
 
 /** What Azure's tests build beside the provider. */

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** For main.ts, which calls it once for each cloud. One test goes on where the one before it ended. */
+/** For main.ts, which calls it once for each file. One test goes on where the one before it ended. */
 export default defineConfig({
   test: {
     include: ["test/clouds/*.test.ts"],
