@@ -128,6 +128,8 @@ export function kubeApiServerPod(
           name: "kube-apiserver",
           image: "localhost/lab/kube-apiserver:latest",
           imagePullPolicy: "Never",
+          // A lab lives for minutes: with less collecting it starts with a sixth less of a processor.
+          env: [{ name: "GOGC", value: "400" }],
           command: ["/usr/bin/kube-apiserver"],
           args: [
             "--cert-dir=/tmp",

@@ -104,11 +104,13 @@ async function readyWithoutServer({ bootstrap, node }: Lab, name: string): Promi
   const before = node.must("pgrep -x proxy-agent");
   bootstrap.must("iptables -I INPUT -p tcp --dport 8091 -j REJECT --reject-with tcp-reset");
   node.must(`kill -9 ${before}`);
-  await until("port-refused, of a Ready agent", 60, async () => {
+  const refused = async () => {
     const { server, agents, findings } = (await look(await targetOf({ name }), 200)).status;
-    const refused = findings.some(({ code }) => code === "port-refused");
-    return refused && server?.agents === 0 && agents[0]?.readyz === 200;
-  });
+    const isSaid = findings.some(({ code }) => code === "port-refused");
+    return isSaid && server?.agents === 0 && agents[0]?.readyz === 200;
+  };
+  // A look is a hundred processes.
+  await until("port-refused, of a Ready agent", 60, refused, { every: 2 });
 }
 
 /** The agents' tokens are in none of what was gathered, nor is a key. */
