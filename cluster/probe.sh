@@ -129,10 +129,9 @@ agents() {
         number=$((number + 1))
         agent "${number}" "${container}" "${pid}"
     done
+    [ "${number}" = 0 ] || return 0
     container=$(newest konnectivity-agent)
-    if [ "${number}" = 0 ] && [ "${container}" != "" ]; then
-        agent 1 "${container}" 0
-    fi
+    [ "${container}" = "" ] || agent 1 "${container}" 0
 }
 
 # agent NUMBER CONTAINER PROCESS: in its own network, from where it sees the bootstrap machine.

@@ -50,7 +50,7 @@ export async function main(args: readonly string[]): Promise<never> {
       // A manifest that is just being written, a podman that failed: another round.
       console.error(error instanceof Error ? error.message : String(error));
     }
-    await sleep(300);
+    await sleep(500);
   }
 }
 
