@@ -96,7 +96,7 @@ const sentences = {
   "lab-not-running": (p: { name: string }) =>
     `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy 'local-*'\`.`,
   "lab-stuck": (p: { reason: string; said: string; log: string }) =>
-    `The lab does not come up: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter bootstrap\`.`,
+    `The lab is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter bootstrap\`.`,
 
   // The teardown
   "gate-closed": (p: { waitsFor: string; variable: string }) =>

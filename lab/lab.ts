@@ -8,7 +8,7 @@ import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition } from "./ignition.ts";
 import { type Layout, layoutFile, readLayout } from "./layout.ts";
-import { groupsOf, Machine, removeMachines, shellFor } from "./machine.ts";
+import { groupsOf, Machine, MachineFailed, removeMachines, shellFor } from "./machine.ts";
 import { bootstrapSays, operatorObjects, type Progress } from "./operators.ts";
 import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
 import { finishFile } from "./stand-ins/cluster-bootstrap.ts";
@@ -228,14 +228,16 @@ export class Lab {
   /** Lets the cluster grow up: its operators say that it stands alone, and the bootstrap ends. */
   async growUp(): Promise<void> {
     const single = this.nodes.length === 1;
-    this.say({
-      etcdBootstrapMemberRemoved: true,
-      revisions: this.nodes.map(() => 1),
-      topology: single ? "SingleReplica" : "HighlyAvailable",
-    });
-    this.finish();
     const says = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
-    await until("the bootstrap's end", 60, () => this.ask(this.node, "GET", says).code === 200);
+    await orStuck(this, () => {
+      this.say({
+        etcdBootstrapMemberRemoved: true,
+        revisions: this.nodes.map(() => 1),
+        topology: single ? "SingleReplica" : "HighlyAvailable",
+      });
+      this.finish();
+      return until("the bootstrap's end", 60, () => this.ask(this.node, "GET", says).code === 200);
+    });
   }
 
   /** Starts a line of bash in a machine that goes on until it ends by itself; its log is NAME.log beside its root. */
@@ -273,15 +275,21 @@ export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, patie
   say("the bootstrap kube-apiserver is ready");
 }
 
-/** Waits until something on the bootstrap machine answers, and says where to look if it never does. */
-async function step({ bootstrap }: Lab, what: string, url: string, { signal, seconds = 120 }: Patience): Promise<void> {
+/** Waits until something on the bootstrap machine answers. */
+function step(lab: Lab, what: string, url: string, { signal, seconds = 120 }: Patience): Promise<void> {
+  return orStuck(lab, () => until(what, seconds, () => answers(lab.bootstrap, url), { signal }));
+}
+
+/** Takes a step in a lab's life, and says where to look if it cannot be taken. */
+async function orStuck({ bootstrap }: Lab, take: () => Promise<void>): Promise<void> {
   try {
-    await until(what, seconds, () => answers(bootstrap, url), { signal });
+    await take();
   } catch (error) {
-    if (!(error instanceof NotInTime)) throw error;
+    if (!(error instanceof NotInTime || error instanceof MachineFailed)) throw error;
     const log = join(bootstrap.folder, "bootkube.log");
     const said = readFileSync(log, "utf8").trim().split("\n").at(-1) ?? "";
-    throw new InputError(problem("lab-stuck", { reason: error.message, said, log }));
+    const reason = error instanceof NotInTime ? error.message : error.brief;
+    throw new InputError(problem("lab-stuck", { reason, said, log }));
   }
 }
 

@@ -109,7 +109,7 @@ export class Machine {
   /** Like `run`, but a failure is an error with what the machine said. */
   must(line: string, env?: Readonly<Record<string, string>>, input?: string): string {
     const { status, stdout, stderr } = this.run(line, env, input);
-    if (status !== 0) throw new Error(`"${line}" in ${this.name} ended with ${String(status)}: ${stdout}${stderr}`);
+    if (status !== 0) throw new MachineFailed(this.name, line, status, `${stdout}${stderr}`);
     return stdout;
   }
 
@@ -118,6 +118,17 @@ export class Machine {
     const link = ["link", "add", device, "netns", String(this.#init), "type", "veth", "peer", "name", otherDevice];
     const { status, stderr } = spawnSync("ip", [...link, "netns", String(other.#init)], { encoding: "utf8" });
     if (status !== 0) throw new Error(`${this.name} and ${other.name} cannot be connected: ${stderr.trim()}`);
+  }
+}
+
+/** A command that had to succeed in a machine, and did not. */
+export class MachineFailed extends Error {
+  /** For whoever does not know the command: who said what at last. */
+  readonly brief: string;
+
+  constructor(machine: string, line: string, status: number | null, said: string) {
+    super(`"${line}" in ${machine} ended with ${String(status)}: ${said}`);
+    this.brief = `${machine} says ${JSON.stringify(said.trim().split("\n").at(-1) ?? "")}`;
   }
 }
 

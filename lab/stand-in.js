@@ -6,4 +6,10 @@ import "tsx/cjs";
 process.setSourceMapsEnabled(false);
 const [, , name, ...args] = process.argv;
 const { main } = createRequire(import.meta.url)(`./stand-ins/${name}.ts`);
-process.exitCode = await main(args);
+try {
+  process.exitCode = await main(args);
+} catch (error) {
+  // The lab shows the last line of what its programs say.
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

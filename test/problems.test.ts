@@ -322,6 +322,15 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
         await removeLab("stuck");
       }
     },
+    async () => {
+      const lab = await startLab({ name: "stuck" });
+      try {
+        lab.node.must("rm /opt/lab/kubeconfig");
+        await lab.growUp();
+      } finally {
+        await removeLab("stuck");
+      }
+    },
   ],
   "gate-closed": [() => withApi({}, (kubeconfig) => teardown("gate", "aws", "--kubeconfig", kubeconfig))],
   "cluster-another": [
