@@ -95,8 +95,8 @@ const sentences = {
   "root-needed": () => "The lab makes namespaces, mounts and control groups of its own: run this as root.",
   "lab-not-running": (p: { name: string }) =>
     `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy 'local-*'\`.`,
-  "lab-stuck": (p: { reason: string; said: string; log: string }) =>
-    `The lab is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter bootstrap\`.`,
+  "lab-stuck": (p: { name: string; reason: string; said: string; log: string }) =>
+    `The lab ${p.name} is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter --name ${p.name} bootstrap\`.`,
 
   // The teardown
   "gate-closed": (p: { waitsFor: string; variable: string }) =>

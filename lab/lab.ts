@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
 import { InputError, problem } from "../constructs/problems.ts";
@@ -289,7 +289,7 @@ async function orStuck({ bootstrap }: Lab, take: () => Promise<void>): Promise<v
     const log = join(bootstrap.folder, "bootkube.log");
     const said = readFileSync(log, "utf8").trim().split("\n").at(-1) ?? "";
     const reason = error instanceof NotInTime ? error.message : error.brief;
-    throw new InputError(problem("lab-stuck", { reason, said, log }));
+    throw new InputError(problem("lab-stuck", { name: basename(dirname(bootstrap.folder)), reason, said, log }));
   }
 }
 
