@@ -1,11 +1,12 @@
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const signals = ["SIGINT", "SIGTERM"] as const;
+/** SIGPIPE: nobody reads any more what is said. */
+const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE"] as const;
 
 /**
- * Runs something that SIGINT and SIGTERM may cut short at the next step that asks its signal; then what it began is undone.
- * Meanwhile nobody else hears them: the program's own start ends at once.
+ * Runs something that a signal, or the end of whoever started this program, may cut short at the next step that asks its
+ * AbortSignal; then what it began is undone. Meanwhile nobody else hears signals: the program's own start ends at once.
  *
  * @returns the exit code: the shell's for that signal, or 0
  */
@@ -16,11 +17,19 @@ export async function interruptible(
   const controller = new AbortController();
   let heard: (typeof signals)[number] | undefined;
   const others = signals.map((name) => process.listeners(name));
+  const abort = (name: (typeof signals)[number]) => {
+    heard ??= name;
+    controller.abort();
+  };
   for (const name of signals)
     process.removeAllListeners(name).on(name, () => {
-      heard ??= name;
-      controller.abort();
+      abort(name);
     });
+  // Terraform kills the shell that it started, and that tells nobody.
+  const parent = process.ppid;
+  const orphaned = setInterval(() => {
+    if (process.ppid !== parent) abort("SIGHUP");
+  }, 200);
   try {
     await run(controller.signal);
   } catch (error) {
@@ -28,6 +37,7 @@ export async function interruptible(
     await sleep(50);
     if (heard === undefined) throw error;
   } finally {
+    clearInterval(orphaned);
     if (heard !== undefined) await undo();
     for (const [index, name] of signals.entries()) {
       process.removeAllListeners(name);

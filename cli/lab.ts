@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { readUserFile } from "../constructs/config/user-file.ts";
@@ -8,6 +8,7 @@ import { labFolder } from "../lab/folder.ts";
 import type { Layout } from "../lab/layout.ts";
 import { interruptible } from "./interruptible.ts";
 import type { Output } from "./output.ts";
+import { program } from "./program.ts";
 
 const nameOption = ["--name <name>", "the lab's name", labName, "local"] as const;
 
@@ -20,7 +21,9 @@ interface UpOptions {
 
 /** `lab up`, `down`, `finish` and `enter`: what the local stack's deploy and destroy run, and a way to look around. */
 export function labCommand(output: Output): Command {
-  const command = new Command("lab").description("a cluster being born on this machine (root only)");
+  const command = new Command("lab")
+    .description("a cluster being born on this machine (root only)")
+    .enablePositionalOptions();
   command
     .command("up")
     .description("bring a lab up; what is left of one of this name goes first")
@@ -42,6 +45,7 @@ export function labCommand(output: Output): Command {
       ]);
       const folder = labFolder(name);
       const images = [ensureImages()];
+      const settled = guarded(name);
       output.exitCode = await interruptible(
         async (signal) => {
           const nodes = Number(options.nodes);
@@ -59,7 +63,7 @@ export function labCommand(output: Output): Command {
           await labIsUp(lab, say, { signal });
         },
         () => Lab.down(name, folder),
-      );
+      ).finally(settled);
     });
   command
     .command("down")
@@ -89,23 +93,45 @@ export function labCommand(output: Output): Command {
     .option(...nameOption)
     .addArgument(new Argument("<machine>").choices(["bootstrap", "node-0", "node-1", "node-2"]))
     .argument("[command...]", "what to run there (default: a shell)")
-    .action(async (machine: string, words: string[], { name }: { name: string }) => {
+    // They are the command's own.
+    .passThroughOptions()
+    .action(async (machine: string, given: string[], { name }: { name: string }) => {
+      const words = given[0] === "--" ? given.slice(1) : given;
       mustBeRoot();
       const { Machine } = await import("../lab/machine.ts");
       const folder = join(labFolder(name), machine);
       const running = Machine.ifRunning({ lab: name, name: machine, folder });
-      if (running === undefined) throw new InputError(problem("lab-not-running", { name }));
-      const [program = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);
-      output.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
+      if (running === undefined) {
+        const { Lab } = await import("../lab/lab.ts");
+        const lab = Lab.ifRunning(name, labFolder(name));
+        if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+        throw new InputError(problem("machine-not-there", { name, machine, nodes: lab.nodes.length }));
+      }
+      const [first = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);
+      output.exitCode = spawnSync(first, args, { stdio: "inherit" }).status ?? 1;
     });
   return command;
+}
+
+/**
+ * Starts a process that takes the lab down if this one is killed: Terraform does that when `cdktf deploy` is interrupted.
+ * @returns what lets it go
+ */
+function guarded(name: string): () => void {
+  const down = [process.execPath, program, "lab", "down", "--name", name];
+  const guard = spawn("bash", ["-c", 'read -r || exec "$@"', "guard", ...down], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.unref();
+  return () => guard.stdin.end("settled\n");
 }
 
 function mustBeRoot(): void {
   if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
 }
 
-function labName(text: string): string {
+export function labName(text: string): string {
   if (!/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text))
     throw new InvalidArgumentError("Lower case letters, digits and -, at most 20.");
   return text;

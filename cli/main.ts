@@ -18,6 +18,7 @@ export async function main(
   const program = new Command("konnectivity-bootstrap")
     .description(description)
     .version(version)
+    .enablePositionalOptions()
     .addCommand(payloadCommand(output))
     .addCommand(configCommand(output))
     .addCommand(labCommand(output))

@@ -5,6 +5,7 @@ import type { Target } from "../cluster/look.ts";
 import type { Way } from "../cluster/probe.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { labFolder } from "../lab/folder.ts";
+import { labName } from "./lab.ts";
 
 /** Where `status` and `gather` look. */
 export interface TargetOptions {
@@ -17,7 +18,7 @@ export interface TargetOptions {
 
 export function withTarget(command: Command): Command {
   return command
-    .option("--name <lab>", "the lab on this machine (default: local)")
+    .option("--name <lab>", "the lab on this machine (default: local)", labName)
     .option(
       "--ssh [destination]",
       "a real bootstrap machine instead, like core@10.0.0.5, by this machine's ssh (default: the one that was deployed from here)",

@@ -73,7 +73,11 @@ async function labRows(name: string): Promise<Row[]> {
     const running = Machine.ifRunning({ lab: name, name: machine, folder: join(labFolder(name), machine) });
     return running === undefined
       ? { state: "gone", what: `machine ${machine} of the lab ${name}` }
-      : { state: "left", what: `machine ${machine} of the lab ${name}`, note: "npx konnectivity-bootstrap lab down" };
+      : {
+          state: "left",
+          what: `machine ${machine} of the lab ${name}`,
+          note: `npx konnectivity-bootstrap lab down --name ${name}`,
+        };
   });
 }
 

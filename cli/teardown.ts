@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { ClusterApi } from "../cluster/api.ts";
 import type { Condition } from "../cluster/gate.ts";
@@ -16,6 +15,7 @@ import { InputError, problem } from "../constructs/problems.ts";
 import { labFolder } from "../lab/folder.ts";
 import { configOption } from "./config.ts";
 import type { Output } from "./output.ts";
+import { program } from "./program.ts";
 import type { Row } from "./teardown-report.ts";
 
 /** Opens the gate whatever the cluster says: its value is the reason, which is shown. */
@@ -139,7 +139,6 @@ async function inLab(config: Config, words: readonly string[], output: Output): 
     output.text(`The lab ${name} does not run: there is no cluster to ask.\n`);
     return;
   }
-  const program = fileURLToPath(new URL("konnectivity-bootstrap.js", import.meta.url));
   const [step = "", ...rest] = words;
   const line = [process.execPath, program, "teardown", step, ...rest, "--kubeconfig=/opt/lab/kubeconfig", "local"];
   const [command = "", ...args] = node.enter(line);

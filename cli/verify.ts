@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { InputError, problem } from "../constructs/problems.ts";
 import { labFolder } from "../lab/folder.ts";
 import type { Result, Row } from "../lab/verify.ts";
+import { labName } from "./lab.ts";
 import type { Output } from "./output.ts";
 
 interface VerifyOptions {
@@ -15,7 +16,7 @@ interface VerifyOptions {
 export function verifyCommand(output: Output): Command {
   return new Command("verify")
     .description("prove the tunnel: seven steps and nine security scenarios, each with what was seen")
-    .option("--name <lab>", "the lab on this machine (default: local)")
+    .option("--name <lab>", "the lab on this machine (default: local)", labName)
     .option("--kubeconfig <file>", "a real cluster instead: what its API alone can show, and nothing is changed")
     .option("--finish", "also end the lab's bootstrap, and look at what is left")
     .option("--json", "for machines")

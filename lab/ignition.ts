@@ -61,7 +61,18 @@ function apply(payload: string, root: string, folder: string): string {
     );
     log += run.stdout;
     const reasons = run.stdout.split("\n").filter((line) => line.startsWith("CRITICAL"));
-    if (run.status !== 0) throw new Error(`Ignition's ${stage} stage failed: ${reasons.join("\n")}`);
+    if (run.status !== 0) throw new IgnitionRefused(stage, reasons);
   }
   return log;
+}
+
+/** Ignition did not take a payload. */
+export class IgnitionRefused extends Error {
+  /** The first of its own reasons, in one line. */
+  readonly reason: string;
+
+  constructor(stage: string, reasons: readonly string[]) {
+    super(`Ignition's ${stage} stage failed: ${reasons.join("\n")}`);
+    this.reason = (reasons[0] ?? "it gives no reason").replace(/^CRITICAL *: */, "").replace(/[.:\s]+$/, "");
+  }
 }

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { InputError, problem } from "../constructs/problems.ts";
 import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
-import { applyIgnition } from "./ignition.ts";
+import { applyIgnition, IgnitionRefused } from "./ignition.ts";
 import { type Layout, layoutFile, readLayout } from "./layout.ts";
 import { groupsOf, Machine, MachineFailed, removeMachines, shellFor } from "./machine.ts";
 import { bootstrapSays, operatorObjects, type Progress } from "./operators.ts";
@@ -69,7 +69,13 @@ export class Lab {
     const names = machineNames(layout.nodes);
     for (const machine of names) prepareRoot(rootOf(folder, machine), images, layout);
     say("Ignition lays the payload down");
-    applyIgnition(payload, rootOf(folder, "bootstrap"));
+    try {
+      applyIgnition(payload, rootOf(folder, "bootstrap"));
+    } catch (error) {
+      if (!(error instanceof IgnitionRefused)) throw error;
+      await Lab.down(name, folder);
+      throw new InputError(problem("ignition-refuses", { detail: error.reason }));
+    }
     makeKeys(folder, layout);
     writeControlPlane(rootOf(folder, "node-0"), addresses);
 

@@ -313,6 +313,17 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
     () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
   ],
+  "machine-not-there": [
+    async () => {
+      await startLab({ name: "stuck" });
+      try {
+        await labCommand(silent).parseAsync(["enter", "--name=stuck", "node-2", "ls", "-l"], { from: "user" });
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+  ],
+  "ignition-refuses": [() => startLab({ name: "stuck", payload: "root:x:0:0" })],
   "lab-stuck": [
     async () => {
       const lab = await startLab({ name: "stuck" });

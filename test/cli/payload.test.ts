@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -457,6 +457,22 @@ describe("usage", () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
     expect(stderr).toMatch(/--help/);
+  });
+
+  it("says nothing more when nobody reads it, and one sentence when it cannot be written", () => {
+    const shell = (line: string) => {
+      const { status, stdout, stderr } = spawnSync("bash", ["-c", line, process.execPath, program], {
+        encoding: "utf8",
+      });
+      return { status, stdout, stderr };
+    };
+    // As a program that SIGPIPE ends.
+    expect(shell('set -o pipefail; "$0" "$1" --help | true')).toEqual({ status: 141, stdout: "", stderr: "" });
+    expect(shell('"$0" "$1" --help >/dev/full')).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: "error: What was to be said cannot be written: ENOSPC: no space left on device, write.\n",
+    });
   });
 
   it("is wrong for the program as it is for its commands", async () => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { program } from "../support/cli.ts";
 import { interruptedAt } from "../support/interrupted.ts";
+import { until } from "../../lab/lab.ts";
 import { labPayload, leftOf, removeLab } from "../support/lab.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -22,6 +23,7 @@ describe("lab up, interrupted", () => {
   it.each([
     ["the machines start", "SIGTERM", 143],
     ["the tunnel's server is up", "SIGINT", 130],
+    ["the machines start", "SIGHUP", 129],
   ] as const)(
     'at "%s" by %s, leaves nothing',
     async (words, signal, expected) => {
@@ -36,6 +38,13 @@ describe("lab up, interrupted", () => {
     120_000,
   );
 });
+
+it("lab up, killed as Terraform does it when a deploy is interrupted, leaves nothing", async () => {
+  const args = [program, "lab", "up", "--name", name, "--payload", payload];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  await interruptedAt(child, "the tunnel's server is up", () => child.kill("SIGKILL"));
+  await until("the lab's end", 30, () => leftOf(name).length === 0);
+}, 120_000);
 
 describe("the demonstration, interrupted", () => {
   it("while cdktf brings the lab up, leaves nothing", async () => {
