@@ -61,17 +61,24 @@ function placeOf({ local, s3, gcs, azurerm }: Inputs["state"]): string {
 }
 
 function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
-  const { tunnel, payload, state } = inputs;
-  const lines = [
+  const { tunnel, payload, state, local } = inputs;
+  const ofCluster = [
     `cluster   ${inputs.infraId}`,
     `payload   ${payload.present ? `sha512 ${payload.sha512.slice(0, 16)}…` : `none: ${payload.why}`}`,
+  ];
+  const lines = [
+    // The local platform has neither.
+    ...(Object.keys(stacks).every((stack) => stack.startsWith("local-")) ? [] : ofCluster),
+    ...(local === undefined
+      ? []
+      : [`lab       ${local.name}, nodes: ${local.nodes}, ${local.ipFamily}; it makes a sample payload of its own`]),
     tunnel === "off"
       ? "tunnel    off"
       : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}`,
     `state     ${placeOf(state)}`,
     ...Object.entries(stacks).flatMap(([stack, made]) => [
       "",
-      `${stack}: ${made.length} resources`,
+      `${stack}: ${made.length === 0 ? "steps on this machine" : `${made.length} resources`}`,
       ...made.map(({ type, name }) => `  ${type}${name === undefined ? "" : `  ${name}`}`),
     ]),
   ];

@@ -86,6 +86,16 @@ describe("config check", () => {
     expect(readdirSync(project.folder).sort()).toEqual(["coreos-stream.json", "konnectivity.yaml", "ocp"]);
   });
 
+  it("says of the local platform what it is", async () => {
+    const file = join(root, "local.yaml");
+    writeFileSync(file, "local: { name: mine, nodes: 2 }\n");
+    const { code, stdout, stderr } = await command("config", "check", "--config", file);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^lab {7}mine, nodes: 2, IPv4; it makes a sample payload of its own\n/);
+    expect(stdout).not.toMatch(/^(cluster|payload)/m);
+    expect(stdout).toContain("\nlocal-bootstrap: steps on this machine\n");
+  });
+
   it("needs no Terraform", async () => {
     const { code, stderr } = await runWith({ PATH: root }, "config", "check", "--config", project.configFile);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
