@@ -25,7 +25,7 @@ export async function interruptible(
     process.removeAllListeners(name).on(name, () => {
       abort(name);
     });
-  // Terraform kills the shell that it started, and that tells nobody.
+  // Who was killed, as Terraform may be, tells nobody.
   const parent = process.ppid;
   const orphaned = setInterval(() => {
     if (process.ppid !== parent) abort("SIGHUP");

@@ -124,6 +124,8 @@ function guarded(name: string): () => void {
     stdio: ["pipe", "ignore", "ignore"],
   });
   guard.unref();
+  // If it was killed itself, there is nobody to let go.
+  guard.stdin.on("error", () => undefined);
   return () => guard.stdin.end("settled\n");
 }
 
