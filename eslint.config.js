@@ -27,7 +27,7 @@ const imports = (...patterns) =>
   });
 
 export default defineConfig(
-  { ignores: ["cdktf.out", "node_modules"] },
+  { ignores: ["cdktf.out", "node_modules", "test/fixtures"] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
