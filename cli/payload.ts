@@ -184,7 +184,7 @@ function describePayload(found: InspectedPayload): string {
   const { record, added } = found;
   const width = Math.max(...added.map(({ path }) => path.length));
   return [
-    `payload   made by konnectivity-bootstrap ${record.version} for release ${record.release}`,
+    `payload   of konnectivity-bootstrap ${record.version}, for release ${record.release}`,
     `size      ${found.bytes} bytes, of which the tunnel is ${found.addedBytes}`,
     `sha512    ${found.sha512}`,
     "",

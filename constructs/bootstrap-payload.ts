@@ -2,10 +2,10 @@ import type { FirewallNeed } from "./konnectivity/firewall-need.ts";
 import { loopbackKubeconfig } from "./konnectivity/names.ts";
 import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
 import { renderTunnel, type TunnelAssets } from "./konnectivity/tunnel.ts";
-import { version } from "./package.ts";
 import { type Bootstrap, checkBootstrap } from "./payload/check.ts";
 import { decodeContents, UndecodableError } from "./payload/contents.ts";
 import { readDocument } from "./payload/ignition.ts";
+import { payloadVersion } from "./payload/record.ts";
 import { addToDocument } from "./payload/transform.ts";
 import { writeDocument, type WrittenDocument, writeText } from "./payload/write.ts";
 import { InputError, problem, type Warning } from "./problems.ts";
@@ -30,7 +30,7 @@ export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): Bo
   const document = addToDocument(bootstrap, {
     files: assets.files,
     insertions: assets.insertions,
-    record: { version, release, options: tunnel },
+    record: { version: payloadVersion, release, options: tunnel },
   });
   const warnings = [...bootstrap.warnings, ...assets.warnings];
   return { ...writeDocument(document), originalBytes, release, firewall: assets.firewall, warnings };

@@ -10,8 +10,15 @@ import { type FileEntry, isObject } from "./ignition.ts";
  */
 export const recordPath = "/opt/openshift/konnectivity-bootstrap/record.json";
 
+/**
+ * The version of konnectivity-bootstrap that last changed what a payload contains. Change it with the payload, and only
+ * then: a new version that builds the same payload must build the same bytes, or deploying with it stores the payload
+ * again and, with `replaceMachine: true`, replaces a running machine.
+ */
+export const payloadVersion = "0.1.0";
+
 export interface PayloadRecord {
-  /** Version of konnectivity-bootstrap. */
+  /** The payload's version. */
   readonly version: string;
   readonly release: Release;
   readonly options: unknown;
