@@ -83,8 +83,13 @@ export class Tested {
     return this.#deployment;
   }
 
-  async nothingIsLeft(): Promise<void> {
+  /** Nothing but what was there before. */
+  async cloudIsAsBefore(): Promise<void> {
     expect(await this.cloud.everything()).toEqual(this.#before);
+  }
+
+  async nothingIsLeft(): Promise<void> {
+    await this.cloudIsAsBefore();
     expect(this.deployment.inState()).toEqual([]);
   }
 

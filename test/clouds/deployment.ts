@@ -124,14 +124,19 @@ export class Deployment {
   }
 
   #environment(): NodeJS.ProcessEnv {
-    return {
-      ...process.env,
-      ...this.#cloud.environment,
-      CHECKPOINT_DISABLE: "1",
-      CI: "1",
-      FORCE_COLOR: "0",
-      TF_IN_AUTOMATION: "1",
-      TF_CLI_ARGS: "-no-color",
-    };
+    return environmentOf(this.#cloud);
   }
+}
+
+/** What programs that work in the cloud have in their environment. */
+export function environmentOf(cloud: Cloud): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    ...cloud.environment,
+    CHECKPOINT_DISABLE: "1",
+    CI: "1",
+    FORCE_COLOR: "0",
+    TF_IN_AUTOMATION: "1",
+    TF_CLI_ARGS: "-no-color",
+  };
 }

@@ -17,7 +17,7 @@ const fixtures = fixturesOf010();
 it("has fixtures of every platform and every config", () => {
   const names = (platform: string) => fixtures.filter((one) => one.platform === platform).map(({ name }) => name);
   const configs = ["defaults", "firewall-external", "fixed-address", "replace-machine", "tunnel-off"];
-  for (const platform of ["local"]) expect(names(platform), platform).toEqual(configs);
+  for (const platform of ["google", "local"]) expect(names(platform), platform).toEqual(configs);
 });
 
 describe.each(fixtures)("a config that $platform was deployed with by 0.1.0: $name", (fixture) => {

@@ -50,25 +50,31 @@ export interface Changes {
 }
 
 /**
- * The folder of a user who has the fixture's config and inputs, and its states if 0.1.0 applied it. It is one level below
- * the clone, where the fixture was made: the states hold paths to the command line.
+ * The folder of a user who has the fixture's inputs. It is one level below the clone, where the fixture was made: the
+ * states hold paths to the command line.
  */
-export function projectOf(fixture: Fixture, changes: Changes = {}): Project {
-  const { platform, name, applied } = fixture;
-  const { config = fixture.config, state = (text) => text } = changes;
-  const project = new Project(config, {
+export function projectOf(fixture: Fixture, changes?: Changes): Project {
+  const project = new Project(fixture.config, {
     folder: mkdtempSync(join(root, "fixture-")),
     shape: "none",
     metadata: JSON.parse(input("metadata.json")) as object,
   });
   project.write("ocp/bootstrap.ign", input("bootstrap.ign"));
-  if (!applied) return project;
   mkdirSync(join(project.folder, ".state"), { mode: 0o700 });
+  useFixture(project, fixture, changes);
+  return project;
+}
+
+/** Gives the folder the fixture's config, and its states if 0.1.0 applied it. */
+export function useFixture(project: Project, fixture: Fixture, changes: Changes = {}): void {
+  const { platform, name, applied } = fixture;
+  const { config = fixture.config, state = (text) => text } = changes;
+  project.write("konnectivity.yaml", config);
+  if (!applied) return;
   for (const stack of stacksOf(fixture)) {
     const text = readFileSync(join(fixtures, platform, name, `${stack}.tfstate`), "utf8");
     project.write(`.state/${stack}.tfstate`, state(text));
   }
-  return project;
 }
 
 interface Message {
