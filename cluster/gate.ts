@@ -8,10 +8,10 @@ export interface Condition {
 }
 
 interface Conditions {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+  readonly status?: { readonly conditions?: unknown };
 }
 interface NodeStatuses {
-  readonly status?: { readonly nodeStatuses?: readonly { readonly currentRevision?: number }[] };
+  readonly status?: { readonly nodeStatuses?: unknown };
 }
 interface Infrastructure {
   readonly status?: { readonly controlPlaneTopology?: string; readonly infrastructureName?: string };
@@ -48,15 +48,29 @@ function bootstrapComplete(status: string | undefined): Condition {
   };
 }
 
-/** Removed before that, the machine can take etcd's quorum with it. */
+/** The condition with which the etcd operator says that it removed the member; up to 4.14 the name is misspelt. */
+const removedTypes: readonly string[] = ["EtcdBootstrapMemberRemoved", "EtcdBoostrapMemberRemoved"];
+
+/**
+ * Deleted before that, the machine can take etcd's quorum with it, for good where the control plane is a single node. On
+ * every release the operator writes the condition after it removed the member, and never before: absent means not yet.
+ */
 function etcdMemberRemoved(etcd: Conditions | undefined): Condition {
   const name = "the bootstrap machine's etcd member is removed";
-  const type = "EtcdBootstrapMemberRemoved";
   if (etcd === undefined) return { name, met: false, seen: "etcds/cluster is not there" };
-  const condition = etcd.status?.conditions?.find((one) => one.type === type);
-  return condition === undefined
-    ? { name, met: true, seen: `etcds/cluster has no condition ${type}: an old release, which does not say it` }
-    : { name, met: condition.status === "True", seen: `etcds/cluster says ${type}=${condition.status}` };
+  const conditions = objectsIn(etcd.status?.conditions);
+  const removed = conditions.filter(({ type }) => removedTypes.includes(String(type)));
+  const done = removed.find(({ status }) => status === "True");
+  if (done !== undefined) return { name, met: true, seen: `etcds/cluster says ${String(done.type)}=True` };
+  const reason = "BootstrapAlreadyRemoved";
+  if (conditions.some((one) => one.type === "EtcdRunningInCluster" && one.status === "True" && one.reason === reason))
+    return { name, met: true, seen: `etcds/cluster says EtcdRunningInCluster=True, reason ${reason}` };
+  const [other] = removed;
+  const seen =
+    other === undefined
+      ? `etcds/cluster does not have the condition ${String(removedTypes[0])} yet, so the machine is still a member of etcd`
+      : `etcds/cluster says ${String(other.type)}=${String(other.status)}`;
+  return { name, met: false, seen };
 }
 
 /** Two kube-apiservers of its own, or the one that it will ever have. */
@@ -64,7 +78,14 @@ function controlPlaneServes(kubeApiServer: NodeStatuses | undefined, topology: s
   const needed = topology === "SingleReplica" ? 1 : 2;
   const name = `the API is served by ${needed === 1 ? "the node" : "two nodes"} of the control plane`;
   if (kubeApiServer === undefined) return { name, met: false, seen: "kubeapiservers/cluster is not there" };
-  const nodes = kubeApiServer.status?.nodeStatuses ?? [];
-  const serving = nodes.filter(({ currentRevision = 0 }) => currentRevision > 0).length;
+  const nodes = objectsIn(kubeApiServer.status?.nodeStatuses);
+  const serving = nodes.filter(({ currentRevision: one }) => typeof one === "number" && one > 0).length;
   return { name, met: serving >= needed, seen: `${serving} of ${nodes.length} nodes have a revision` };
+}
+
+/** The objects in a list of an API's answer, whatever it holds. */
+function objectsIn(list: unknown): Readonly<Record<string, unknown>>[] {
+  return Array.isArray(list)
+    ? list.filter((one): one is Record<string, unknown> => typeof one === "object" && one !== null)
+    : [];
 }

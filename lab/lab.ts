@@ -231,18 +231,26 @@ export class Lab {
     this.node.must(`cat >/opt/lab/operators.json && ${apply}`, {}, JSON.stringify(operatorObjects(progress)));
   }
 
-  /** Lets the cluster grow up: its operators say that it stands alone, and the bootstrap ends. */
+  /**
+   * Lets the cluster grow up, in the order of a real one: its control plane runs, the bootstrap ends, and only then the etcd
+   * operator removes the bootstrap machine's member.
+   */
   async growUp(): Promise<void> {
-    const single = this.nodes.length === 1;
+    const control = {
+      revisions: this.nodes.map(() => 1),
+      topology: this.nodes.length === 1 ? "SingleReplica" : "HighlyAvailable",
+    } as const;
     const says = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
-    await orStuck(this, () => {
-      this.say({
-        etcdBootstrapMemberRemoved: true,
-        revisions: this.nodes.map(() => 1),
-        topology: single ? "SingleReplica" : "HighlyAvailable",
-      });
+    const complete = () => {
+      const { data } = this.ask(this.node, "GET", says).body as { data?: { status?: string } };
+      return data?.status === "complete";
+    };
+    await orStuck(this, async () => {
+      if (!complete()) this.say({ ...control, etcd: "enough members" });
       this.finish();
-      return until("the bootstrap's end", 60, () => this.ask(this.node, "GET", says).code === 200);
+      await until("the bootstrap's end", 60, complete);
+      this.say({ ...control, etcd: "member removed" });
+      this.say({ ...control, etcd: "member known to be removed" });
     });
   }
 

@@ -4,12 +4,37 @@
  */
 import { sampleMetadata } from "./sample/sample.ts";
 
+interface OperatorCondition {
+  readonly type: string;
+  readonly status: "True" | "False";
+  readonly reason: string;
+}
+
+const running = (status: OperatorCondition["status"], reason: string): OperatorCondition => ({
+  type: "EtcdRunningInCluster",
+  status,
+  reason,
+});
+
+/**
+ * What the etcd operator says, in this order. It removes the bootstrap machine's member after the bootstrap is complete, and
+ * says so then. It never says that the member is not removed: until it is, that condition is absent.
+ */
+const etcdConditions = {
+  "not enough members": () => [running("False", "NotEnoughEtcdMembers")],
+  "enough members": () => [running("True", "EnoughEtcdMembers")],
+  "member removed": (removed) => [running("True", "EnoughEtcdMembers"), removed],
+  "member known to be removed": (removed) => [running("True", "BootstrapAlreadyRemoved"), removed],
+} satisfies Record<string, (removed: OperatorCondition) => OperatorCondition[]>;
+
 /** How far the permanent control plane is. */
 export interface Progress {
   /** What the bootstrap machine says of itself, in the ConfigMap kube-system/bootstrap. @default - nothing */
   readonly bootstrap?: "progress" | "complete";
-  /** @default - the etcd operator of an old release does not say it */
-  readonly etcdBootstrapMemberRemoved?: boolean;
+  /** How far the etcd operator is. @default - it has not said anything */
+  readonly etcd?: keyof typeof etcdConditions;
+  /** Which name its condition has: up to 4.14 it is misspelt. @default 4.15 */
+  readonly release?: "4.14" | "4.15";
   /** currentRevision of each node's kube-apiserver; 0 is none yet. */
   readonly revisions: readonly number[];
   /** @default HighlyAvailable */
@@ -17,11 +42,12 @@ export interface Progress {
 }
 
 /** A cluster of three that needs its bootstrap machine no longer. */
-export const grown: Progress = { etcdBootstrapMemberRemoved: true, revisions: [3, 3, 0] };
+export const grown: Progress = { bootstrap: "complete", etcd: "member known to be removed", revisions: [3, 3, 0] };
 
 export function operatorObjects({
   bootstrap,
-  etcdBootstrapMemberRemoved,
+  etcd,
+  release = "4.15",
   revisions,
   topology = "HighlyAvailable",
 }: Progress): object[] {
@@ -32,12 +58,18 @@ export function operatorObjects({
     status,
   });
   const conditions =
-    etcdBootstrapMemberRemoved === undefined
+    etcd === undefined
       ? []
-      : [{ type: "EtcdBootstrapMemberRemoved", status: etcdBootstrapMemberRemoved ? "True" : "False" }];
+      : etcdConditions[etcd]({
+          type: release === "4.14" ? "EtcdBoostrapMemberRemoved" : "EtcdBootstrapMemberRemoved",
+          status: "True",
+          reason: "BootstrapMemberRemoved",
+        });
   const nodeStatuses = revisions.map((currentRevision, index) => ({ nodeName: `master-${index}`, currentRevision }));
   return [
-    definition("operator.openshift.io", "Etcd", { conditions: list({ type: "string", status: "string" }) }),
+    definition("operator.openshift.io", "Etcd", {
+      conditions: list({ type: "string", status: "string", reason: "string" }),
+    }),
     definition("operator.openshift.io", "KubeAPIServer", {
       nodeStatuses: list({ nodeName: "string", currentRevision: "integer" }),
     }),

@@ -1,7 +1,4 @@
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -28,6 +25,7 @@ import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
 import { InputError, type Problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
 import { labIsUp } from "../lab/lab.ts";
+import { kubeconfigText, withApi } from "./support/api.ts";
 import { removeLab, startLab } from "./support/lab.ts";
 import { changedExample, exampleOf, metadata, Project } from "./support/stacks.ts";
 
@@ -81,27 +79,7 @@ const command = (...args: string[]) => {
 
 const teardown = (...args: string[]) => teardownCommand(silent).parseAsync(args, { from: "user" });
 
-function kubeconfigFor(server: string): string {
-  const clusters = [{ name: "c", cluster: { server, "insecure-skip-tls-verify": true } }];
-  const contexts = [{ name: "x", context: { cluster: "c", user: "u" } }];
-  const users = [{ name: "u", user: { token: "t" } }];
-  return userFile("some-kubeconfig", JSON.stringify({ clusters, contexts, "current-context": "x", users }));
-}
-
-/** An API that has nothing but these objects, by kind; a real one is in test/lab. */
-async function withApi(objects: Record<string, object>, act: (kubeconfig: string) => Promise<unknown>): Promise<void> {
-  const server = createServer((request, answer) => {
-    const found = Object.entries(objects).find(([kind]) => request.url?.includes(kind) === true)?.[1];
-    answer.writeHead(found === undefined ? 404 : 200, { "Content-Type": "application/json" });
-    answer.end(JSON.stringify(found ?? {}));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  try {
-    await act(kubeconfigFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
-  } finally {
-    server.close();
-  }
-}
+const kubeconfigFor = (server: string) => userFile("some-kubeconfig", kubeconfigText(server));
 
 /** With another user id than this process has. */
 async function asUser(id: number, act: () => Promise<unknown>): Promise<void> {

@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The text of a kubeconfig for the API at this address. */
+export function kubeconfigText(server: string): string {
+  const clusters = [{ name: "c", cluster: { server, "insecure-skip-tls-verify": true } }];
+  const contexts = [{ name: "x", context: { cluster: "c", user: "u" } }];
+  const users = [{ name: "u", user: { token: "t" } }];
+  return JSON.stringify({ clusters, contexts, "current-context": "x", users });
+}
+
+/** What an API has at a path; undefined if nothing. */
+export type ApiObjects = (path: string) => object | undefined;
+
+/** An API that has nothing but these objects, by a part of their path; a real one is in test/lab. */
+export async function withApi<T>(
+  objects: Readonly<Record<string, object>> | ApiObjects,
+  act: (kubeconfig: string) => Promise<T>,
+): Promise<T> {
+  const objectAt: ApiObjects =
+    typeof objects === "function"
+      ? objects
+      : (path) => Object.entries(objects).find(([part]) => path.includes(part))?.[1];
+  const server = createServer((request, answer) => {
+    const found = objectAt(request.url ?? "");
+    answer.writeHead(found === undefined ? 404 : 200, { "Content-Type": "application/json" });
+    answer.end(JSON.stringify(found ?? {}));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-api-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, kubeconfigText(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  try {
+    return await act(kubeconfig);
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
+}
