@@ -1,9 +1,9 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
 import type { Inputs } from "./config/inputs.ts";
 import { hasResources } from "./config/remembered.ts";
-import { reasonOf } from "./config/user-file.ts";
+import { makeFolder, nothingThere, reasonOf } from "./config/user-file.ts";
 import { InputError, problem } from "./problems.ts";
 
 const backupOf = (file: string) => `${file}.backup`;
@@ -62,7 +62,7 @@ function mustBeWhole(file: string): void {
 /** Terraform would make its state readable for everybody; one that is there already keeps its mode. */
 export function protectLocalState(folder: string, stacks: readonly string[]): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     // Beside the config file, whose folder is often a repository: a state is not for everybody who can read that.
     const ignored = ".gitignore\n*.tfstate\n*.tfstate.*\ncluster.json\n";
     if (!existsSync(join(folder, ".gitignore"))) writeFileSync(join(folder, ".gitignore"), ignored);
@@ -75,6 +75,6 @@ export function protectLocalState(folder: string, stacks: readonly string[]): vo
     }
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError(problem("file-unwritable", { file: folder, reason: reasonOf(error) }));
+    throw new InputError(problem("file-unwritable", { file: folder, reason: reasonOf(error, nothingThere) }));
   }
 }

@@ -7,11 +7,12 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { InputError, problem } from "../problems.ts";
 
 /** Reads a text file of the user's, or says in one sentence why not. */
@@ -34,11 +35,14 @@ export function isThere(file: string): boolean {
   }
 }
 
-/** Why a file operation failed, in words. */
-export function reasonOf(error: unknown): string {
+/**
+ * Why a file operation failed, in words.
+ * @param missing what it means that something does not exist
+ */
+export function reasonOf(error: unknown, missing = "it does not exist"): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const known: Record<string, string> = {
-    ENOENT: "it does not exist",
+    ENOENT: missing,
     EACCES: "permission denied",
     EPERM: "not permitted",
     EISDIR: "it is a folder",
@@ -47,8 +51,34 @@ export function reasonOf(error: unknown): string {
     EROFS: "the file system is read-only",
     EEXIST: "something is in the way",
     ELOOP: "its links lead in a circle",
+    ENAMETOOLONG: "a name in its path is too long",
   };
   return known[code] ?? (code !== "" ? code : "unknown error");
+}
+
+/** What ENOENT means when something is written into a folder that exists. */
+export const nothingThere = "nothing can be created there";
+
+/**
+ * Creates a folder for its owner only, with every folder above it that is missing. Node.js's own recursive mkdir never ends
+ * where a folder exists but takes no new one, as in /proc.
+ * @returns the topmost folder that was created; undefined if there was nothing to create
+ */
+export function makeFolder(folder: string): string | undefined {
+  const missing: string[] = [];
+  for (let path = resolve(folder); statSync(path, { throwIfNoEntry: false }) === undefined; path = dirname(path))
+    missing.unshift(path);
+  const made: string[] = [];
+  try {
+    for (const path of missing) {
+      mkdirSync(path, { mode: 0o700 });
+      made.unshift(path);
+    }
+  } catch (error) {
+    for (const path of made) rmdirSync(path);
+    throw error;
+  }
+  return missing[0];
 }
 
 /**
@@ -61,7 +91,7 @@ export function writeUserFiles(files: readonly { file: string; text: string }[])
   try {
     const staged = files.map(({ file, text }) => {
       writing = file;
-      const folder = mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      const folder = makeFolder(dirname(file));
       if (folder !== undefined) made.push(folder);
       // Always the same name: what a killed run left is replaced by the next one.
       const partial = join(dirname(file), `.${basename(file)}.partial`);
@@ -82,7 +112,7 @@ export function writeUserFiles(files: readonly { file: string; text: string }[])
     }
   } catch (error) {
     for (const path of made) rmSync(path, { recursive: true, force: true });
-    throw new InputError(problem("file-unwritable", { file: writing, reason: reasonOf(error) }));
+    throw new InputError(problem("file-unwritable", { file: writing, reason: reasonOf(error, nothingThere) }));
   }
 }
 

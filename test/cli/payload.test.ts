@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -315,6 +316,49 @@ describe("payload build", () => {
     expectRefused(ran, /file\/payload\.ign cannot be written: .*; nothing was changed\.$/);
     expect(readdirSync(base)).toEqual(["file"]);
     expect(read(base, "file")).toBe("mine");
+  });
+
+  const oddPlaces: [string, string][] = [
+    ["/proc", "nothing can be created there"],
+    ["/proc/self/konnectivity/deeper", "nothing can be created there"],
+    ["/sys/konnectivity", "not permitted"],
+    ["/dev/null", "a part of the path is not a folder"],
+    ["/dev/null/konnectivity", "a part of the path is not a folder"],
+  ];
+  it.each(oddPlaces)("says that %s is no place to write to", async (out, reason) => {
+    expect(await payload("build", installDir(), "--out", out)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `error: ${out}/payload.ign cannot be written: ${reason}; nothing was changed.\n`,
+    });
+  });
+
+  it("ends in /proc and on a read-only file system, and says why it did not write", () => {
+    const place = folder();
+    const build = `"${process.execPath}" "${program}" payload build "${installDir()}" --out`;
+    const line = `mount -t tmpfs -o ro none '${place}'; timeout 30 ${build} /proc/x; echo "$?" >&2; ${build} '${place}/out'`;
+    expect(spawnSync("unshare", ["--mount", "bash", "-c", line], { encoding: "utf8" })).toMatchObject({
+      stdout: "",
+      stderr: [
+        "error: /proc/x/payload.ign cannot be written: nothing can be created there; nothing was changed.\n1\n",
+        `error: ${place}/out/payload.ign cannot be written: the file system is read-only; nothing was changed.\n`,
+      ].join(""),
+    });
+  });
+
+  it("leaves none of the folders that it created, if one cannot be created", async () => {
+    const base = folder();
+    symlinkSync(join(base, "nowhere"), join(base, "link"));
+    expectRefused(
+      await payload("build", installDir(), "--out", join(base, "link")),
+      /link\/payload\.ign cannot be written: something is in the way; nothing was changed\.$/,
+    );
+    const long = join(base, "new", "x".repeat(300));
+    expectRefused(
+      await payload("build", installDir(), "--out", long),
+      /payload\.ign cannot be written: a name in its path is too long; nothing was changed\.$/,
+    );
+    expect(readdirSync(base)).toEqual(["link"]);
   });
 
   it("writes both files or none", async () => {

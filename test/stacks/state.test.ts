@@ -26,6 +26,12 @@ describe("the state of a stack", () => {
     }
   });
 
+  it("is refused in a folder that cannot be created", () => {
+    expect(() => stateOf({ local: { folder: "/proc/konnectivity" } })).toThrow(
+      "/proc/konnectivity cannot be written: nothing can be created there; nothing was changed.",
+    );
+  });
+
   it("can be in S3, encrypted and with a lock file", () => {
     const s3 = { bucket: "states", region: "eu-west-1", keyPrefix: "clusters/prod", kmsKeyId: "alias/states" };
     expect(stateOf({ s3 })).toEqual({
