@@ -7,12 +7,12 @@ import { ensureDependencies } from "../scripts/dependencies.js";
 process.noDeprecation = true;
 
 // A command does its work in one go: a signal in the middle of it waits for the end, so that nothing is left half-written.
-for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE"]))
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
   process.on(signal, () => process.exit(128 + constants.signals[signal]));
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (/** @type {NodeJS.ErrnoException} */ error) => {
-    // Whoever read it has gone, like `head`.
-    if (error.code === "EPIPE") return void process.emit("SIGPIPE");
+    // Whoever read it has gone, like `head`. Not by the signal, which also comes when ssh ends before it has read its input.
+    if (error.code === "EPIPE") process.exit(128 + constants.signals.SIGPIPE);
     if (stream === process.stdout) console.error(`error: What was to be said cannot be written: ${error.message}.`);
     process.exit(1);
   });
