@@ -16,7 +16,7 @@ interface StatusOptions extends TargetOptions {
 export function statusCommand(output: Output): Command {
   return withTarget(
     new Command("status").description(
-      "how the tunnel is, what is wrong and what to do; exit code 1 if it does not carry",
+      "how the tunnel is, what is wrong and what to do; exit code 1 if it does not carry or that is not known",
     ),
   )
     .option("--watch", "look again and again, and say what changed, until the bootstrap has ended")
@@ -37,7 +37,7 @@ export function statusCommand(output: Output): Command {
         }
         before = text;
         const fine = status.state === "carries" || status.state === "ended";
-        output.exitCode = fine && !status.findings.some(({ kind }) => kind === "wrong") ? 0 : 1;
+        output.exitCode = fine && !status.findings.some(({ kind }) => kind === "wrong" || kind === "unknown") ? 0 : 1;
         if (options.watch !== true || status.state === "ended") return;
         await sleep(2000);
       }

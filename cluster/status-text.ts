@@ -12,7 +12,10 @@ const states: Record<Status["state"], string> = {
 /** A status for people. The same status is the same text, whenever it is asked for. */
 export function statusText(status: Status): string {
   const { state, server, agents, cluster, findings } = status;
-  const lines: [string, string][] = [["tunnel", states[state]]];
+  const unseen = state === "unknown" && findings.some(({ kind }) => kind === "unknown");
+  const lines: [string, string][] = [
+    ["tunnel", unseen ? "not known: not everything could be looked at" : states[state]],
+  ];
   if (server !== undefined && state !== "ended") {
     lines.push([
       "server",
@@ -44,7 +47,8 @@ export function statusText(status: Status): string {
   return `${table}${findings.map(paragraph).join("")}`;
 }
 
-const paragraph = ({ kind, what, advice }: Finding) => `\n${kind}: ${what}.\n  → ${advice}.\n`;
+/** What others said may end with a full stop already. */
+const paragraph = ({ kind, what, advice }: Finding) => `\n${kind}: ${what.replace(/\.$/, "")}.\n  → ${advice}.\n`;
 
 const dates = ({ file, until, names }: Certificate) =>
   `${file.replace("/tls.crt", "")}${names.length === 0 ? "" : ` for ${names.join(", ")}`} until ${until.toISOString().replace(".000", "")}`;

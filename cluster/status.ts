@@ -15,8 +15,8 @@ export interface Seen {
 /** Something to say about the tunnel. */
 export interface Finding {
   readonly code: string;
-  /** wrong: somebody must do something. waiting: time does it. note: good to know. */
-  readonly kind: "wrong" | "waiting" | "note";
+  /** wrong: somebody must do something. unknown: it could not be looked at. waiting: time does it. note: good to know. */
+  readonly kind: "wrong" | "unknown" | "waiting" | "note";
   readonly what: string;
   readonly advice: string;
 }
@@ -72,7 +72,7 @@ function silence({ silent, cluster, machines }: Seen): Finding[] {
   return [
     ...silent.map(({ machine, reason }): Finding => ({
       code: "machine-silent",
-      kind: "wrong",
+      kind: "unknown",
       what: `${machine} cannot be looked at: ${reason}`,
       advice: "check that ssh leads there without a password, as a user who may run sudo",
     })),
@@ -80,13 +80,16 @@ function silence({ silent, cluster, machines }: Seen): Finding[] {
       ? [
           {
             code: "api-silent",
-            kind: "wrong" as const,
+            kind: "unknown" as const,
             what: cluster.silent,
             advice: "check the kubeconfig, and whether the API's load balancer has the bootstrap machine",
           },
         ]
       : []),
-    ...(machines.length > 0 && machines.every(({ server, agents }) => server === undefined && agents.length === 0)
+    // A machine that did not answer may be the one with the tunnel.
+    ...(silent.length === 0 &&
+    machines.length > 0 &&
+    machines.every(({ server, agents }) => server === undefined && agents.length === 0)
       ? [
           {
             code: "no-tunnel",

@@ -23,3 +23,14 @@ it("says what ssh said, also where ssh ends before it has read its input", async
   expect(code).toBe(1);
   expect(stdout).toContain("core@10.0.0.5 cannot be looked at: core@10.0.0.5: Permission denied (publickey)");
 });
+
+it("a machine that refuses ssh leaves the tunnel's state unknown, which is not broken", async () => {
+  const { code, stdout } = await statusBy(refuse, "--ssh", "core@10.0.0.5", "--json");
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    state: "unknown",
+    findings: [
+      { code: "machine-silent", kind: "unknown", what: expect.stringContaining("Permission denied") as string },
+    ],
+  });
+});

@@ -39,6 +39,7 @@ const seen = (one?: ServerSeen, ...agents: readonly AgentSeen[]): Seen => ({
   ],
   silent: [],
 });
+const refused = { machine: "core@10.0.0.5", reason: "Permission denied (publickey)." };
 const codes = ({ findings }: Status) => findings.map(({ code }) => code);
 const said = (status: Status) => `${status.state}: ${codes(status).join(", ")}`;
 
@@ -89,8 +90,17 @@ describe("a status", () => {
     ["unknown: ", seen(undefined, agent())],
     ["ended: ended", { machines: [], silent: [], cluster: { ended: true, pods: [], events: [] } }],
     ["broken: no-tunnel", { machines: [{ machine: "bastion", server: undefined, agents: [] }], silent: [] }],
-    ["broken: machine-silent", { machines: [], silent: [{ machine: "core@10.0.0.5", reason: "no route" }] }],
-    ["broken: api-silent", { machines: [], silent: [], cluster: { silent: "https://api cannot be asked: 401" } }],
+    ["unknown: machine-silent", { machines: [], silent: [refused] }],
+    // The bootstrap machine refuses ssh, and a node has no agent yet.
+    [
+      "unknown: machine-silent",
+      { machines: [{ machine: "node-0", server: undefined, agents: [] }], silent: [refused] },
+    ],
+    // What could be looked at still counts.
+    ["broken: machine-silent, port-blocked", { ...seen(undefined, away("no-answer")), silent: [refused] }],
+    ["carries: machine-silent", { ...seen(server(), agent()), silent: [refused] }],
+    ["waiting: machine-silent, no-agent-yet", { ...seen(server(alone)), silent: [refused] }],
+    ["unknown: api-silent", { machines: [], silent: [], cluster: { silent: "https://api cannot be asked: 401" } }],
     ["carries: ", { machines: [], silent: [], cluster: { ended: false, pods: [pod({ ready: true })], events: [] } }],
     ["broken: not-connected", { ...seen(server(alone)), cluster: { ended: false, pods: [pod()], events: [] } }],
     ["waiting: no-agent-yet", { ...seen(server(alone)), cluster: { ended: false, pods: [], events: [] } }],
@@ -114,6 +124,14 @@ describe("a status", () => {
     const text = statusText(judge(seen(server(alone), away("no-answer"))));
     expect(text).toContain(
       "\nwrong: node-0 does not reach 10.0.0.10:8091: these words; the port is blocked between them.\n  → open TCP 8091 from the nodes",
+    );
+  });
+
+  it("says that it does not know, and why", () => {
+    expect(statusText(judge({ machines: [], silent: [refused] }))).toBe(
+      "tunnel  not known: not everything could be looked at\n" +
+        "\nunknown: core@10.0.0.5 cannot be looked at: Permission denied (publickey).\n" +
+        "  → check that ssh leads there without a password, as a user who may run sudo.\n",
     );
   });
 

@@ -287,7 +287,7 @@ describe("status, used wrongly", () => {
   it("says which machine ssh does not reach", async () => {
     const { code, stdout } = await command("status", "--ssh", "ssh://core@127.0.0.1:1");
     expect(stdout).toMatch(
-      /^wrong: ssh:\/\/core@127\.0\.0\.1:1 cannot be looked at: ssh: connect to host .* refused\.$/m,
+      /^unknown: ssh:\/\/core@127\.0\.0\.1:1 cannot be looked at: ssh: connect to host .* refused\.$/m,
     );
     expect(code).toBe(1);
   });
