@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Target } from "../cluster/look.ts";
 import type { Way } from "../cluster/probe.ts";
 import { InputError, problem } from "../constructs/problems.ts";
+import { shellWord } from "../constructs/shell-word.ts";
 import { labFolder } from "../lab/folder.ts";
 import { labName } from "./lab.ts";
 
@@ -38,9 +39,32 @@ export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptio
   const { waysBySsh } = await import("../cluster/probe.ts");
   const machine = ssh === true ? await machineFromHere() : ssh;
   const ways = waysBySsh([...(machine === undefined ? [] : [machine]), ...node]);
-  if (kubeconfig === undefined) return { ways };
+  const firewallCommand = await firewallCommandFor(kubeconfig);
+  if (kubeconfig === undefined) return { ways, firewallCommand };
   const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
-  return { ways, api: new ClusterApi(readKubeconfig(kubeconfig)) };
+  return { ways, firewallCommand, api: new ClusterApi(readKubeconfig(kubeconfig)) };
+}
+
+/** The command line that prints the firewall rule, with the config and the install folder that are here. */
+async function firewallCommandFor(kubeconfig: string | undefined): Promise<string | undefined> {
+  const { configFileIfThere } = await import("../constructs/config/inputs.ts");
+  const { readConfig } = await import("../constructs/config/config-file.ts");
+  const { bootstrapIgnOf } = await import("../constructs/config/install-dir.ts");
+  try {
+    const config = configFileIfThere(process.env);
+    const folders =
+      config === undefined
+        ? [...(kubeconfig === undefined ? [] : [dirname(dirname(resolve(kubeconfig)))]), "ocp", "."]
+        : [resolve(dirname(config), readConfig(config).installDir)];
+    const folder = folders.find((one) => existsSync(bootstrapIgnOf(one)));
+    if (folder === undefined) return undefined;
+    const words = [...(config === undefined ? [] : ["--config", config]), relative("", resolve(folder)) || "."];
+    return ["npx konnectivity-bootstrap payload firewall", ...words.map(shellWord)].join(" ");
+  } catch (error) {
+    // What is wrong with the config is told where it is used.
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
 }
 
 async function machineFromHere(): Promise<string> {

@@ -9,6 +9,8 @@ export interface Target {
   readonly ways: readonly Way[];
   /** The cluster's API. @default - not looked at */
   readonly api?: ClusterApi;
+  /** The command line that prints the firewall rule of this cluster. @default - not known */
+  readonly firewallCommand?: string;
 }
 
 export interface Look {
@@ -18,7 +20,7 @@ export interface Look {
 }
 
 /** Looks at everything once, all at the same time. */
-export async function look({ ways, api }: Target, logLines: number): Promise<Look> {
+export async function look({ ways, api, firewallCommand }: Target, logLines: number): Promise<Look> {
   const [answers, cluster] = await Promise.all([
     Promise.all(ways.map((way) => ask(way, logLines))),
     // Only then: loading the client takes longer than all the rest.
@@ -28,5 +30,9 @@ export async function look({ ways, api }: Target, logLines: number): Promise<Loo
   const silent = answers.flatMap((answer) =>
     "silent" in answer ? [{ machine: answer.machine, reason: answer.silent }] : [],
   );
-  return { answers, cluster, status: judge({ machines, silent, ...(cluster !== undefined && { cluster }) }) };
+  return {
+    answers,
+    cluster,
+    status: judge({ machines, silent, firewallCommand, ...(cluster !== undefined && { cluster }) }),
+  };
 }

@@ -10,6 +10,8 @@ export interface Seen {
   readonly silent: readonly { readonly machine: string; readonly reason: string }[];
   /** The cluster's side. @default - not looked at */
   readonly cluster?: PodsSeen;
+  /** The command line that prints the firewall rule of this cluster, ready to run. @default - not known */
+  readonly firewallCommand?: string;
 }
 
 /** Something to say about the tunnel. */
@@ -48,7 +50,7 @@ export function judge(seen: Seen): Status {
     ...silence(seen),
     ...ofServer(server),
     ...ofCertificates(server, agents),
-    ...ofAgents(server, agents, cluster),
+    ...ofAgents(server, agents, cluster, seen.firewallCommand),
     ...ofDials(server),
   ];
   // A date that is over explains a handshake that failed.
@@ -174,6 +176,7 @@ function ofAgents(
   server: ServerSeen | undefined,
   agents: readonly AgentSeen[],
   cluster: PodsSeen | undefined,
+  firewallCommand: string | undefined,
 ): Finding[] {
   // Without a server no agent can be connected: that is said already.
   if (server !== undefined && server.healthz !== 200) return [];
@@ -187,7 +190,7 @@ function ofAgents(
       .filter(({ ready, node }) => !ready && !seenOnNode.has(node))
       .map(({ node, reason }) => ({ where: node, reason, dialling: false, certificates: [] })),
   ];
-  const findings = sides.flatMap((side) => whyAway(side, server));
+  const findings = sides.flatMap((side) => whyAway(side, server, firewallCommand));
   if ((server?.agents ?? 0) > 0 || findings.length > 0) return findings;
   if (server === undefined && (pods.length === 0 || pods.some(({ ready }) => ready))) return [];
   return withoutReason(pods, server, cluster, away);
@@ -203,7 +206,7 @@ interface Side {
 }
 
 /** Why one agent is not connected, as it says itself. */
-function whyAway(side: Side, server: ServerSeen | undefined): Finding[] {
+function whyAway(side: Side, server: ServerSeen | undefined, firewallCommand: string | undefined): Finding[] {
   const { where, reason, dials, dialling, proxy } = side;
   const target = dials ?? `the bootstrap machine's port ${ports.agent}`;
   if (proxy !== undefined)
@@ -217,12 +220,12 @@ function whyAway(side: Side, server: ServerSeen | undefined): Finding[] {
     ];
   if (reason !== undefined) {
     const { kind = "wrong", ...said } = meanings[reason.code]({
-      ...{ where, target, words: reason.words, server },
+      ...{ where, target, words: reason.words, server, firewallCommand },
       sameCa: sameCa(side.certificates, server),
     });
     return [{ kind, ...said }];
   }
-  if (dialling) return [blocked(where, target, "its dial has no answer")];
+  if (dialling) return [blocked({ where, target, words: "its dial has no answer", firewallCommand })];
   if ((server?.agents ?? 0) === 0) return [];
   return [
     {
@@ -293,11 +296,13 @@ function withoutReason(
   ];
 }
 
-const blocked = (where: string, target: string, words: string): Finding => ({
+const blocked = ({ where, target, words, firewallCommand }: Omit<Meaning, "server" | "sameCa">): Finding => ({
   code: "port-blocked",
   kind: "wrong",
   what: `${where} does not reach ${target}: ${words}; the port is blocked between them`,
-  advice: `open TCP ${ports.agent} from the nodes to the bootstrap machine: npx konnectivity-bootstrap payload firewall prints the rule`,
+  advice:
+    `open TCP ${ports.agent} from the nodes to the bootstrap machine` +
+    (firewallCommand === undefined ? "" : `; \`${firewallCommand}\` prints the rule`),
 });
 
 interface Meaning {
@@ -305,6 +310,7 @@ interface Meaning {
   readonly target: string;
   readonly words: string;
   readonly server: ServerSeen | undefined;
+  readonly firewallCommand: string | undefined;
   /** Whether both have the same file; unknown if only one was looked at. */
   readonly sameCa: boolean | undefined;
 }
@@ -317,8 +323,8 @@ function sameCa(ofAgent: readonly Certificate[], server: ServerSeen | undefined)
 
 /** What each reason means, and what to do. */
 const meanings: Record<ReasonCode, (meaning: Meaning) => Omit<Finding, "kind"> & { kind?: Finding["kind"] }> = {
-  "no-answer": ({ where, target, words }) => blocked(where, target, words),
-  "no-route": ({ where, target, words }) => blocked(where, target, words),
+  "no-answer": blocked,
+  "no-route": blocked,
   refused: ({ where, target, words, server }) => ({
     code: "port-refused",
     what: `${where} is refused at ${target} (${words}): a firewall rejects it, or the server listens elsewhere${server === undefined ? "" : ` (it listens on ${server.listens.join(", ") || "nothing"})`}`,

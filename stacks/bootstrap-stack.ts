@@ -3,8 +3,9 @@ import type { Construct } from "constructs";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import type { Platform } from "../constructs/config/platform.ts";
 import { PayloadFile, payloadFileName } from "../constructs/payload-file.ts";
+import { shellWord } from "../constructs/shell-word.ts";
 import { addStateBackend, localStateBackup } from "../constructs/state-backend.ts";
-import { configOf, configPrefix, gateStep, shellWord, stepOf } from "../constructs/teardown/command-line.ts";
+import { configOf, configPrefix, gateStep, stepOf } from "../constructs/teardown/command-line.ts";
 import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
 import { addressOf } from "../constructs/terraform-address.ts";
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { App, Manifest, type TerraformStack } from "cdktf";
 import type { Inputs } from "../config/inputs.ts";
 import type { Platform } from "../config/platform.ts";
+import { shellWord } from "../shell-word.ts";
 import type { DestroyStepProps } from "./destroy-step.ts";
 
 /** The command line's program. */
@@ -38,9 +39,6 @@ export function configPrefix({
   const file = configFile === undefined ? "" : relative(workingDirectory, configFile);
   return file === "" || file === "konnectivity.yaml" ? "" : `KONNECTIVITY_CONFIG=${shellWord(file)} `;
 }
-
-/** One word of a command line that is copied. */
-export const shellWord = (text: string) => (/^[\w./~+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** Names the config file to a step, if there is one. */
 export function configOf({ configFile, workingDirectory }: Pick<Inputs, "configFile" | "workingDirectory">): string[] {

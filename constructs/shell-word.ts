@@ -1,0 +1,2 @@
+/** One word of a command line that is copied. */
+export const shellWord = (text: string) => (/^[\w./~+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
