@@ -74,7 +74,9 @@ export function teardownCommand(output: Output): Command {
     });
   command
     .command("report")
-    .description("say of each thing whether it is gone, terminating or left; exit code 1 if something is left")
+    .description(
+      "say of each thing whether it is gone, terminating or left; exit code 1 if something is left, or nothing could be looked at",
+    )
     .addArgument(platformArgument())
     .option(...configOption)
     .option(...kubeconfigOption)
@@ -91,7 +93,8 @@ export function teardownCommand(output: Output): Command {
       });
       if (options.json === true) output.json(rows);
       else output.text(table(rows));
-      if (rows.some(({ state }) => state === "left")) output.exitCode = 1;
+      const nothingSeen = rows.every(({ state }) => state === "not looked at");
+      if (nothingSeen || rows.some(({ state }) => state === "left")) output.exitCode = 1;
     });
   return command;
 }
@@ -236,7 +239,8 @@ function table(rows: readonly Row[]): string {
     ({ state, what, note }) => `${state.padEnd(13)} ${what}${note === undefined ? "" : `  (${note})`}`,
   );
   const count = (state: Row["state"]) => rows.filter((row) => row.state === state).length;
-  return `${lines.join("\n")}\n\n${count("gone")} gone, ${count("terminating")} terminating, ${count("left")} left, ${count("not looked at")} not looked at.\n`;
+  const nothing = count("not looked at") === rows.length ? "Nothing could be looked at: something may be left.\n" : "";
+  return `${lines.join("\n")}\n\n${nothing}${count("gone")} gone, ${count("terminating")} terminating, ${count("left")} left, ${count("not looked at")} not looked at.\n`;
 }
 
 function minutes(text: string): number {
