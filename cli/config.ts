@@ -35,7 +35,8 @@ export function configCommand(output: Output): Command {
     .option(...configOption)
     .option("--json", "for machines")
     .action(async (options: { config?: string; json?: boolean }) => {
-      const inputs = readInputs(options.config ?? configFileOf(process.env), new Date());
+      const file = options.config ?? configFileOf(process.env);
+      const inputs = readInputs(file, new Date(), process.cwd(), { installDirNeeded: true });
       output.warnings(inputs.warnings);
       const stacks = await describedStacks(inputs);
       const { checkStateFolder } = await import("../stacks/app.ts");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { asKernelWrites, isIpAddress, liesIn } from "../addresses.ts";
 import { type BootstrapPayload, makePayload } from "../bootstrap-payload.ts";
@@ -82,8 +82,15 @@ export interface Inputs extends Pick<
  * Reads the config file and what it names, or throws all that is wrong with them.
  * @param file the config file; without one there is the local platform alone
  * @param workingDirectory where an operator will run the command lines that are shown
+ * @param installDirNeeded whether a missing install folder is a mistake if nothing is deployed; what is deployed can be
+ * destroyed without it, and to destroy, everything is described first
  */
-export function readInputs(file: string | undefined, now: Date, workingDirectory = process.cwd()): Inputs {
+export function readInputs(
+  file: string | undefined,
+  now: Date,
+  workingDirectory = process.cwd(),
+  { installDirNeeded = false } = {},
+): Inputs {
   const { config: said, problems: inFile, wrong } = readConfigAsFarAsPossible(file);
   const config: Config = file === undefined ? { ...said, local: localSchema.parse({}) } : said;
   const problems: Problem[] = [];
@@ -106,6 +113,24 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   const metadata = attempt(
     () => metadataOf(installDir) ?? (stateFolder === undefined ? undefined : rememberedCluster(stateFolder)),
   );
+  const inCloud = platforms.some((platform) => config[platform] !== undefined);
+  const deployed = stateFolder === undefined ? [] : deployedIn(stateFolder);
+  const installDirMissing = inCloud && isMissing(installDir);
+  // What a shared state has is not known here.
+  if (
+    installDirNeeded &&
+    installDirMissing &&
+    stateFolder !== undefined &&
+    !deployed.some((platform) => config[platform] !== undefined)
+  )
+    problems.push(
+      problem("option-invalid", {
+        path: "installDir",
+        found: `${shownInstallDir}, which is not there`,
+        expected:
+          'the folder in which "openshift-install create ignition-configs" ran (nothing is deployed that could be destroyed without it)',
+      }),
+    );
   // A wrong installDir is told elsewhere, and then nothing is known either.
   const metadataDamaged = problems.length > 0 || wrong.includes("installDir");
   const { stream: streamFile } = config;
@@ -120,12 +145,10 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
 
   const fixedAddress =
     config.tunnel !== "off" && isIpAddress(config.tunnel.address) ? asKernelWrites(config.tunnel.address) : undefined;
-  const inCloud = platforms.some((platform) => config[platform] !== undefined);
   const infraId =
     inCloud && !metadataDamaged
       ? infraIdOf(config, metadata, shownInstallDir, problems)
       : (config.infrastructureName ?? metadata?.infraID ?? "");
-  const deployed = stateFolder === undefined ? [] : deployedIn(stateFolder);
   for (const platform of deployed.filter((one) => config[one] === undefined))
     warnings.push({
       code: "platform-still-deployed",
@@ -194,7 +217,7 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
   if (destroyOnly && inCloud)
     warnings.push({
       code: "destroy-only",
-      message: `${missing[0]?.toUpperCase() ?? ""}${missing.slice(1)}: what was deployed can be destroyed, but nothing can be deployed.`,
+      message: `${installDirMissing ? `The install folder ${shownInstallDir} (installDir) is not there` : `There is no bootstrap.ign in ${shownInstallDir}`}: what was deployed can be destroyed, but nothing can be deployed.`,
     });
   return {
     ...config,
@@ -216,6 +239,15 @@ export function readInputs(file: string | undefined, now: Date, workingDirectory
     fixedAddress,
     warnings: [...warnings, ...(payload?.warnings ?? [])],
   };
+}
+
+/** Any other reason why it cannot be looked at is said where its files are read. */
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function infraIdOf(

@@ -1,8 +1,18 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { readInputs } from "../../constructs/config/inputs.ts";
 import { platforms } from "../../constructs/config/platform.ts";
 import { configJsonSchema, type SchemaNode } from "../../constructs/config/schema.ts";
 import { command, linesOf, run, runWith } from "../support/cli.ts";
@@ -35,6 +45,7 @@ describe("config init", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const written = parse(readFileSync(file, "utf8")) as Record<string, Record<string, unknown>>;
     expect(Object.keys(written)).toEqual(["installDir", ...(platform === "azure" ? [] : ["stream"]), platform]);
+    mkdirSync(join(root, "ocp"), { recursive: true });
     const { code, stdout, stderr } = await command("config", "check", "--config", file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     const options = linesOf(stderr).map((line) => /^error: (\S+) is missing; expected /.exec(line)?.[1]);
@@ -120,6 +131,57 @@ describe("config check", () => {
     const { code, stderr } = await command("config", "check", "--config", file);
     expect(code).toBe(1);
     expect(stderr).toContain("add aws, azure, google or local to it");
+  });
+
+  describe("an install folder that is not there", () => {
+    const gone = { installDir: "opc", infrastructureName: metadata.infraID };
+    const check = (config: object) => {
+      project.write("gone.yaml", JSON.stringify(config));
+      return command("config", "check", "--config", join(project.folder, "gone.yaml"));
+    };
+    const refusal = new RegExp(
+      '^error: installDir is \\S*opc, which is not there; expected the folder in which "openshift-install create ignition-configs" ran \\(nothing is deployed that could be destroyed without it\\)\\.$',
+    );
+    const warning =
+      /^warning: The install folder \S*opc \(installDir\) is not there: what was deployed can be destroyed, but nothing can be deployed\.\n$/;
+    afterEach(() => {
+      rmSync(join(project.folder, "gone.yaml"));
+      rmSync(join(project.folder, ".state"), { recursive: true, force: true });
+    });
+
+    it("is named and refused where nothing is deployed", async () => {
+      const { code, stdout, stderr } = await check(changedExample("aws", {}, gone));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(linesOf(stderr)).toEqual([expect.stringMatching(refusal) as string]);
+    });
+
+    it("is refused together with every other mistake, and without what follows from it", async () => {
+      const { stderr } = await check(changedExample("aws", { vpcId: "no-vpc" }, { installDir: "opc" }));
+      expect(stderr).toMatch(/^error: aws\.vpcId is /m);
+      expect(stderr).toMatch(/^error: installDir is /m);
+      expect(linesOf(stderr)).toHaveLength(2);
+    });
+
+    it("is a warning where something is deployed that can be destroyed without it", async () => {
+      mkdirSync(join(project.folder, ".state"));
+      project.write(".state/cluster.json", JSON.stringify(metadata));
+      project.write(".state/aws-bootstrap.tfstate", '{\n  "resources": [\n    {}\n  ]\n}\n');
+      const { code, stderr } = await check(changedExample("aws", {}, gone));
+      expect(code).toBe(0);
+      expect(stderr).toMatch(warning);
+    });
+
+    it("is a warning where the state is shared, of which nothing is known here", async () => {
+      const state = { s3: { bucket: "states", region: "eu-west-1", keyPrefix: "clusters/prod" } };
+      const { code, stderr } = await check(changedExample("aws", { region: "eu-central-1" }, { ...gone, state }));
+      expect(code).toBe(0);
+      expect(stderr).toMatch(warning);
+    });
+
+    it("does not keep the stacks from being described, which destroying begins with", () => {
+      project.write("gone.yaml", JSON.stringify(changedExample("aws", { region: "eu-central-1" }, gone)));
+      expect(() => readInputs(join(project.folder, "gone.yaml"), new Date())).not.toThrow();
+    });
   });
 
   it("refuses a state in the folder that the cdktf command clears, as a synth does", async () => {
