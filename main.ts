@@ -5,8 +5,10 @@ import { synthesize } from "./stacks/app.ts";
 /** Config in, one stack pair per configured platform out. */
 try {
   const inputs = readInputs(configFileIfThere(process.env), new Date());
-  // The cdktf command keeps these to itself and prints the stacks' annotations, which are the same.
-  for (const { message } of inputs.warnings) console.error(`warning: ${message}`);
+  // The cdktf command sets this variable. It prints the stacks' annotations, which are the same, and shows as an error what
+  // is written to stderr here.
+  if (process.env.CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS === undefined)
+    for (const { message } of inputs.warnings) console.error(`warning: ${message}`);
   synthesize(inputs);
 } catch (error) {
   if (!(error instanceof InputError)) throw error;

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { App, Manifest } from "cdktf";
+import { Annotations, App, Manifest } from "cdktf";
 import { type Inputs } from "../constructs/config/inputs.ts";
 import { rememberCluster } from "../constructs/config/remembered.ts";
 import { reasonOf } from "../constructs/config/user-file.ts";
@@ -35,6 +35,11 @@ export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
   ];
   if (stacks.length === 0) throw new InputError(problem("no-platform"));
   for (const stack of stacks) new TeardownStack(app, stack.platform, inputs, stack);
+  // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has each warning.
+  for (const { message, platform } of inputs.warnings) {
+    const stack = stacks.find((one) => one.platform === platform) ?? stacks[0];
+    if (stack !== undefined) Annotations.of(stack).addWarning(message);
+  }
   return stacks;
 }
 

@@ -1,4 +1,4 @@
-import { Annotations, Aspects, TerraformOutput, TerraformResource, TerraformStack } from "cdktf";
+import { Aspects, TerraformOutput, TerraformResource, TerraformStack } from "cdktf";
 import type { Construct } from "constructs";
 import type { Inputs } from "../constructs/config/inputs.ts";
 import type { Platform } from "../constructs/config/platform.ts";
@@ -52,8 +52,6 @@ export abstract class BootstrapStack extends TerraformStack {
       });
     this.#addSteps();
     this.payload = new PayloadFile(this, "payload", inputs);
-    for (const { message, platform = props.platform } of inputs.warnings)
-      if (platform === props.platform) Annotations.of(this).addWarning(message);
   }
 
   /**
