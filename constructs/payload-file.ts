@@ -12,6 +12,8 @@ import { writeDocument } from "./payload/write.ts";
 
 export const payloadFileName = "payload.ign";
 
+type Parts = Readonly<Record<string, string | number | boolean | undefined>>;
+
 export interface PayloadFileProps {
   readonly payload: PayloadInput;
   /** Whether a changed payload replaces a running machine. */
@@ -33,7 +35,7 @@ export class PayloadFile extends Construct {
   readonly #payload: PayloadInput;
   readonly #mayReplace: boolean;
   #made: { payload: string; machine: string } | undefined;
-  #replacement: DataResource | undefined;
+  #replacements: readonly DataResource[] = [];
 
   constructor(scope: Construct, id: string, props: PayloadFileProps) {
     super(scope, id);
@@ -48,13 +50,24 @@ export class PayloadFile extends Construct {
   /**
    * What the machine is made of beside the payload, once and before everything that has a `lifecycle`: size, disk, image,
    * place, address. A running machine keeps all of it; with `replaceMachine` a change replaces it.
+   * @param parts in the digest since 0.1.0: another set of names or values would replace every machine of that version
+   * @param later parts that came after 0.1.0, in a digest of their own. Creating it replaces nothing, changing it does
    */
-  machineIsMadeOf(parts: Readonly<Record<string, string | number | boolean | undefined>>): void {
+  machineIsMadeOf(parts: Parts, later?: Parts): void {
     this.#made = { payload: this.sha512.slice(0, 16), machine: digestOf(JSON.stringify(parts)) };
-    // Changes only if the machine may be replaced, and then the machine is. Replaced too, not updated: so the machine goes
-    // first, and a deploy that fails to remove it leaves something to do for the next one.
-    this.#replacement = new DataResource(this, "replacement", {
-      triggersReplace: this.#made,
+    this.#replacements = [
+      this.#replacedWith("replacement", this.#made),
+      ...(later === undefined ? [] : [this.#replacedWith("later-parts", { machine: digestOf(JSON.stringify(later)) })]),
+    ];
+  }
+
+  /**
+   * Changes only if the machine may be replaced, and then the machine is. Replaced too, not updated: so the machine goes
+   * first, and a deploy that fails to remove it leaves something to do for the next one.
+   */
+  #replacedWith(id: string, triggersReplace: Record<string, string>): DataResource {
+    return new DataResource(this, id, {
+      triggersReplace,
       lifecycle: this.#mayReplace ? {} : { ignoreChanges: ["triggers_replace"] },
     });
   }
@@ -83,9 +96,9 @@ export class PayloadFile extends Construct {
    * @param recordIn the attribute with the record, if it carries one
    */
   lifecycle(fixed: readonly string[], recordIn?: string): { ignoreChanges: string[]; replaceTriggeredBy: string[] } {
-    const { replacement } = this.#known();
+    const { replacements } = this.#known();
     const record = recordIn === undefined ? [] : [`${recordIn}["${recordName}"]`];
-    return { ignoreChanges: [...fixed, ...record], replaceTriggeredBy: [addressOf(replacement)] };
+    return { ignoreChanges: [...fixed, ...record], replaceTriggeredBy: replacements.map(addressOf) };
   }
 
   /**
@@ -97,26 +110,29 @@ export class PayloadFile extends Construct {
     const made = this.#known();
     // None on a machine from before there were records: then nothing is known of it, and it may be another.
     const record = `try(${addressOf(machine)}.${recordIn}["${recordName}"], "")`;
-    const check = (name: string, condition: string, message: string) => {
-      const how = "To replace the machine, set `replaceMachine: true` and deploy.";
-      const assert = [{ condition: `\${${condition}}`, error_message: `${message} ${how}` }];
-      TerraformStack.of(this).addOverride(`check.${name}`, { assert });
-    };
-    check(
+    this.check(
       "machine_has_this_payload",
       `startswith(${record}, "${made.payload}-")`,
       "The machine keeps the payload that it booted with: this one differs, and is only stored.",
     );
-    check(
+    this.check(
       "machine_is_as_configured",
       `endswith(${record}, "-${made.machine}")`,
       "The machine stays as it was made: its size, disk, image, place or address are others in the config now.",
     );
   }
 
+  /** A plan says so while the machine is not as the config wants it. */
+  check(name: string, condition: string, message: string): void {
+    if (!this.#payload.present) return;
+    const how = "To replace the machine, set `replaceMachine: true` and deploy.";
+    const assert = [{ condition: `\${${condition}}`, error_message: `${message} ${how}` }];
+    TerraformStack.of(this).addOverride(`check.${name}`, { assert });
+  }
+
   #known() {
-    if (this.#made === undefined || this.#replacement === undefined) throw new Error("what is the machine made of?");
-    return { ...this.#made, replacement: this.#replacement };
+    if (this.#made === undefined) throw new Error("what is the machine made of?");
+    return { ...this.#made, replacements: this.#replacements };
   }
 
   /** What goes into user data. */

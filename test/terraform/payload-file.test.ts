@@ -28,18 +28,20 @@ interface Description {
   /** What the cloud does not do with the machine. */
   readonly fails?: "create" | "destroy";
   readonly size?: string;
+  /** An option that came after 0.1.0. @default - a stack of 0.1.0, which does not know it */
+  readonly later?: { readonly shielded?: boolean };
 }
 
 /** Describes a stack in which terraform_data plays the object and the machine. */
 function describeStack(
   payload: PayloadInput,
-  { replaceMachine = false, fails, size = "large" }: Description = {},
+  { replaceMachine = false, fails, size = "large", later }: Description = {},
 ): void {
   const app = new App({ outdir: join(folder, "cdktf.out") });
   const stack = new TerraformStack(app, "sample-bootstrap");
   addStateBackend(stack, { state: { local: { folder: ".state" } }, stateFolder });
   const file = new PayloadFile(stack, "payload", { payload, replaceMachine });
-  file.machineIsMadeOf({ size });
+  file.machineIsMadeOf({ size }, later);
   new DataResource(stack, "object", { input: { hash: file.sha512 }, lifecycle: { precondition: file.preconditions } });
   const machine = new DataResource(stack, "machine", {
     input: { userData: file.pointer({ url: "s3://bucket/payload.ign" }), ...file.record },
@@ -142,6 +144,27 @@ describe("a deployed machine and its payload", () => {
       code: 0,
       output: expect.not.stringContaining("keeps the payload") as string,
     });
+  }, 120_000);
+
+  it("is not replaced because it is older than an option, only because the option changed", () => {
+    rmSync(stateFile, { force: true });
+    describeStack(first);
+    expect(terraform("apply", "-auto-approve")).toMatchObject({ code: 0 });
+    const machine = inState("machine");
+
+    describeStack(first, { replaceMachine: true, later: {} });
+    const upgraded = terraform("apply", "-auto-approve");
+    expect(upgraded.output).toContain("1 added, 0 changed, 0 destroyed");
+    expect(inState("machine")).toEqual(machine);
+
+    describeStack(first, { later: { shielded: true } });
+    expect(terraform("plan", "-detailed-exitcode"), "it may not be replaced").toMatchObject({ code: 0 });
+
+    describeStack(first, { replaceMachine: true, later: { shielded: true } });
+    expect(terraform("apply", "-auto-approve")).toMatchObject({ code: 0 });
+    expect(inState("machine")?.id).not.toBe(machine?.id);
+    expect(terraform("plan", "-detailed-exitcode")).toMatchObject({ code: 0 });
+    expect(terraform("destroy", "-auto-approve").output).toContain("4 destroyed");
   }, 120_000);
 
   describe("a replacement that failed", () => {
