@@ -76,7 +76,17 @@ export const googleSchema = z.strictObject(
     payloadKmsKey: kmsKey().optional().describe("Encrypts the payload. Default: Google's own key."),
     secureBoot: yesOrNo()
       .optional()
-      .describe("Whether only signed boot software runs. Default: true, on aarch64 false."),
+      .describe(
+        "Whether only signed boot software runs. Needs an image with a signed boot loader. Default: not set; no shielded VM option is sent to Google then.",
+      ),
+    vtpm: yesOrNo()
+      .optional()
+      .describe("Whether the machine has a virtual TPM. Default: not set; true if another shielded VM option is set."),
+    integrityMonitoring: yesOrNo()
+      .optional()
+      .describe(
+        "Whether Google compares each boot with the first one; needs vtpm. Default: not set; the value of vtpm if another shielded VM option is set.",
+      ),
     serviceAccount: textLike(
       "the email of a service account, like name@my-project.iam.gserviceaccount.com",
       /^[a-z0-9][a-z0-9-]*@([a-z0-9-]+\.)+gserviceaccount\.com$/,
@@ -103,8 +113,11 @@ export const googleSchema = z.strictObject(
 );
 export type GoogleConfig = z.output<typeof googleSchema>;
 
+/** Shielded VM options, all three: the provider sends all or none. */
+export type ShieldedOptions = Readonly<Record<"secureBoot" | "vtpm" | "integrityMonitoring", boolean>>;
+
 /** What the Google stack is made from: everything in the config, with the blanks filled in and links read. */
-export interface GoogleInputs extends GoogleConfig {
+export interface GoogleInputs extends Omit<GoogleConfig, keyof ShieldedOptions> {
   readonly project: string;
   /** The network's project: the same, or the host project of a shared VPC. */
   readonly networkProject: string;
@@ -122,7 +135,10 @@ export interface GoogleInputs extends GoogleConfig {
   readonly backendService: string;
   readonly image: string;
   readonly machineType: string;
-  readonly secureBoot: boolean;
+  /** @default - the config sets none of them */
+  readonly shielded?: ShieldedOptions;
+  /** What 0.1.0 put into the machine's digest for this config: it turned secure boot on by default. */
+  readonly secureBootOf010: boolean;
 }
 
 export function resolveGoogle(config: GoogleConfig, context: PlatformContext): GoogleInputs {
@@ -141,8 +157,9 @@ export function resolveGoogle(config: GoogleConfig, context: PlatformContext): G
   );
   const [network, subnet] = [readLink(config.clusterNetwork), readLink(config.subnet)];
   const instanceGroup = config.instanceGroup === undefined ? undefined : readLink(config.instanceGroup);
+  const { secureBoot, vtpm, integrityMonitoring, ...rest } = config;
   const resolved = {
-    ...config,
+    ...rest,
     project,
     networkProject: networkProjectOf(config, network, project, context),
     region,
@@ -161,7 +178,8 @@ export function resolveGoogle(config: GoogleConfig, context: PlatformContext): G
       "projects/placeholder/global/images/placeholder",
     ),
     machineType: config.machineType ?? (architecture === "aarch64" ? "t2a-standard-4" : "n2-standard-4"),
-    secureBoot: config.secureBoot ?? architecture === "x86_64",
+    shielded: shieldedOf({ secureBoot, vtpm, integrityMonitoring }, context),
+    secureBootOf010: secureBoot ?? architecture === "x86_64",
   };
   checkPlaces(resolved, { network, subnet, instanceGroup }, context);
   checkInstanceGroup(config, context);
@@ -187,6 +205,22 @@ export function resolveGoogle(config: GoogleConfig, context: PlatformContext): G
   warnOfWorld("google.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
   warnOfWorld("google.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
   return resolved;
+}
+
+/** What is left out has Google's own default, and so the provider's. */
+function shieldedOf(
+  config: Readonly<Record<keyof ShieldedOptions, boolean | undefined>>,
+  context: PlatformContext,
+): ShieldedOptions | undefined {
+  if (Object.values(config).every((option) => option === undefined)) return undefined;
+  const { secureBoot = false, vtpm = true, integrityMonitoring = vtpm } = config;
+  if (integrityMonitoring && !vtpm)
+    refuse(
+      context,
+      "google.integrityMonitoring true and google.vtpm false",
+      "what is compared is what the TPM measured; set `vtpm: true`, or leave integrityMonitoring out",
+    );
+  return { secureBoot, vtpm, integrityMonitoring };
 }
 
 /** What the config says, if only by the network's link, comes before what metadata.json says. */

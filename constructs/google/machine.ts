@@ -2,6 +2,7 @@ import { ComputeInstance } from "@cdktf/provider-google/lib/compute-instance/ind
 import { DataGoogleComputeSubnetwork } from "@cdktf/provider-google/lib/data-google-compute-subnetwork/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
+import type { ShieldedOptions } from "../config/google.ts";
 import type { PayloadFile } from "../payload-file.ts";
 import { addressForMachines } from "../subnet-condition.ts";
 import { addressOf } from "../terraform-address.ts";
@@ -19,7 +20,9 @@ export interface MachineProps {
   /** Its private address. @default - the subnet gives one */
   readonly fixedAddress?: string;
   readonly rootVolume: { readonly sizeGb: number; readonly type: string; readonly kmsKey?: string };
-  readonly secureBoot: boolean;
+  /** @default - Google is not told: it refuses them for an image without UEFI_COMPATIBLE */
+  readonly shielded?: ShieldedOptions;
+  readonly secureBootOf010: boolean;
   /** Whether a changed option may stop the machine. */
   readonly mayStop: boolean;
   readonly payload: PayloadFile;
@@ -39,18 +42,22 @@ export class Machine extends Construct {
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
     const { fixedAddress, labels, payload, rootVolume, subnet } = props;
-    payload.machineIsMadeOf({
-      image: props.image,
-      size: props.machineType,
-      zone: props.zone,
-      subnet: `${subnet.project}/${subnet.region}/${subnet.name}`,
-      address: fixedAddress,
-      diskGb: rootVolume.sizeGb,
-      diskType: rootVolume.type,
-      diskKey: rootVolume.kmsKey,
-      secureBoot: props.secureBoot,
-      publicIp: props.publicIp,
-    });
+    payload.machineIsMadeOf(
+      {
+        image: props.image,
+        size: props.machineType,
+        zone: props.zone,
+        subnet: `${subnet.project}/${subnet.region}/${subnet.name}`,
+        address: fixedAddress,
+        diskGb: rootVolume.sizeGb,
+        diskType: rootVolume.type,
+        diskKey: rootVolume.kmsKey,
+        // Not what is set today: a machine of 0.1.0 would be replaced because a default changed.
+        secureBoot: props.secureBootOf010,
+        publicIp: props.publicIp,
+      },
+      { ...props.shielded },
+    );
     const instance = new ComputeInstance(this, "Default", {
       name: props.name,
       zone: props.zone,
@@ -74,10 +81,10 @@ export class Machine extends Construct {
         email: props.serviceAccount,
         scopes: ["https://www.googleapis.com/auth/devstorage.read_only"],
       },
-      shieldedInstanceConfig: {
-        enableSecureBoot: props.secureBoot,
-        enableVtpm: true,
-        enableIntegrityMonitoring: true,
+      shieldedInstanceConfig: props.shielded && {
+        enableSecureBoot: props.shielded.secureBoot,
+        enableVtpm: props.shielded.vtpm,
+        enableIntegrityMonitoring: props.shielded.integrityMonitoring,
       },
       metadata: {
         "user-data": payload.pointer({ url: props.payloadUrl }),
@@ -105,12 +112,30 @@ export class Machine extends Construct {
       dependsOn: [...props.after],
     });
     payload.watch(instance, "metadata");
+    if (props.shielded !== undefined) this.#watchShielded(instance, payload, props.shielded);
     this.instanceId = instance.id;
     this.selfLink = instance.selfLink;
     const face = instance.networkInterface.get(0);
     this.privateIp = face.networkIp;
     // Empty while it has none: it may have been made without.
     this.publicIp = `\${try(coalesce(${addressOf(instance)}.network_interface[0].access_config[0].nat_ip), "")}`;
+  }
+
+  /** By what the machine has: 0.1.0's record does not tell a secure boot that was set from one that was the default. */
+  #watchShielded(instance: ComputeInstance, payload: PayloadFile, shielded: ShieldedOptions): void {
+    const found = `${addressOf(instance)}.shielded_instance_config[0]`;
+    const wanted = {
+      enable_secure_boot: shielded.secureBoot,
+      enable_vtpm: shielded.vtpm,
+      enable_integrity_monitoring: shielded.integrityMonitoring,
+    };
+    payload.check(
+      "machine_is_shielded_as_configured",
+      Object.entries(wanted)
+        .map(([attribute, value]) => `try(${found}.${attribute}, false) == ${String(value)}`)
+        .join(" && "),
+      "The machine keeps the shielded VM options that it was created with: secureBoot, vtpm or integrityMonitoring differ in the config.",
+    );
   }
 
   #freeIn(subnet: MachineProps["subnet"], address: string) {

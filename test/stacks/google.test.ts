@@ -18,7 +18,7 @@ describe("google-bootstrap", () => {
       ["google_storage_bucket", 1],
       ["google_storage_bucket_iam_member", 1],
       ["google_storage_bucket_object", 1],
-      ["terraform_data", 4],
+      ["terraform_data", 5],
     ]);
   });
 

@@ -58,6 +58,7 @@ export const platforms = {
       "given account": { serviceAccount: "mine@sample-project.iam.gserviceaccount.com" },
       "own group": { instanceGroup: undefined, ownInstanceGroup: true },
       "shared VPC": { networkProject: "host-project" },
+      "shielded VM": { secureBoot: true, integrityMonitoring: false },
     },
   },
 } satisfies Record<string, PlatformCases>;

@@ -157,6 +157,8 @@ export class GoogleStandIn extends StandIn {
       labels: parameters.labels,
     });
     return {
+      // What Google sets for an image with UEFI_COMPATIBLE if nobody asks for anything.
+      shieldedInstanceConfig: { enableSecureBoot: false, enableVtpm: true, enableIntegrityMonitoring: true },
       ...wanted,
       zone: `${links}${parent}`,
       status: "RUNNING",

@@ -35,9 +35,29 @@ describe("the google part of a config", () => {
       machineType: "n2-standard-4",
       image: "projects/rhcos-cloud/global/images/rhcos-9-6-gcp-x86-64",
       publicIp: false,
-      secureBoot: true,
       identityWaitSeconds: 120,
     });
+    expect(inputs().google).not.toHaveProperty("shielded", expect.anything());
+  });
+
+  it.each([
+    [{ secureBoot: true }, { secureBoot: true, vtpm: true, integrityMonitoring: true }],
+    [{ secureBoot: false }, { secureBoot: false, vtpm: true, integrityMonitoring: true }],
+    [{ vtpm: true }, { secureBoot: false, vtpm: true, integrityMonitoring: true }],
+    [{ vtpm: false }, { secureBoot: false, vtpm: false, integrityMonitoring: false }],
+    [{ integrityMonitoring: false }, { secureBoot: false, vtpm: true, integrityMonitoring: false }],
+    [
+      { secureBoot: true, vtpm: false },
+      { secureBoot: true, vtpm: false, integrityMonitoring: false },
+    ],
+  ])("completes shielded VM options with Google's defaults: %j", (google, shielded) => {
+    expect(inputs(google).google?.shielded).toEqual(shielded);
+  });
+
+  it("refuses integrity monitoring without a virtual TPM", () => {
+    expect(mistakes({ integrityMonitoring: true, vtpm: false })).toEqual([
+      "google.integrityMonitoring true and google.vtpm false do not go together: what is compared is what the TPM measured; set `vtpm: true`, or leave integrityMonitoring out.",
+    ]);
   });
 
   it.each<[string, unknown, string]>([
@@ -129,6 +149,8 @@ describe("the google part of a config", () => {
       "google.payloadKmsKey and google.region do not go together: the key is in global, not in europe-west1.",
     ],
     ["secureBoot", "on", "expected true or false"],
+    ["vtpm", "on", "expected true or false"],
+    ["integrityMonitoring", 1, "expected true or false"],
     ["serviceAccount", "mine", "expected the email of a service account"],
     [
       "serviceAccount",

@@ -11,6 +11,7 @@ import {
   only,
   type ProjectProps,
   replacementOf,
+  type StackJson,
 } from "../../support/stacks.ts";
 
 const { infraID } = metadata;
@@ -18,23 +19,67 @@ const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
   only(exampleStack("google", options, rest, props), "google_compute_instance");
 const faceOf = (machine: Block) => (machine.network_interface as Block[])[0];
 const diskOf = (machine: Block) => machine.boot_disk as Block;
+/** What replaces the machine when it changes: of the resource whose id begins like this. */
+function triggersOf(stack: StackJson, id: string): Block {
+  const found = Object.entries(stack.resource.terraform_data ?? {}).filter(([name]) => name.startsWith(id));
+  expect(found).toHaveLength(1);
+  return found[0]?.[1].triggers_replace as Block;
+}
 
 describe("the machine on Google", () => {
   const machine = machineOf();
 
-  it("is shielded", () => {
-    const shielded = { enable_secure_boot: true, enable_vtpm: true, enable_integrity_monitoring: true };
-    expect(machine.shielded_instance_config).toEqual(shielded);
-    expect(machineOf({ secureBoot: false }).shielded_instance_config).toEqual({
-      ...shielded,
-      enable_secure_boot: false,
+  it("sends no shielded VM option unless the config sets one", () => {
+    const untouched = exampleStack("google");
+    expect(machine).not.toHaveProperty("shielded_instance_config");
+    expect(machineOf({}, { architecture: "aarch64" })).not.toHaveProperty("shielded_instance_config");
+    expect(Object.keys(untouched.check)).toEqual(["machine_has_this_payload", "machine_is_as_configured"]);
+  });
+
+  it.each([
+    [{ secureBoot: true }, [true, true, true]],
+    [{ secureBoot: false }, [false, true, true]],
+    [{ vtpm: false }, [false, false, false]],
+    [{ integrityMonitoring: false }, [false, true, false]],
+  ])("sends all three shielded VM options if one is set: %j", (options, [secureBoot, vtpm, integrityMonitoring]) => {
+    const stack = exampleStack("google", options);
+    expect(only(stack, "google_compute_instance").shielded_instance_config).toEqual({
+      enable_secure_boot: secureBoot,
+      enable_vtpm: vtpm,
+      enable_integrity_monitoring: integrityMonitoring,
+    });
+    const found = "google_compute_instance.machine.shielded_instance_config[0]";
+    expect(stack.check.machine_is_shielded_as_configured).toMatchObject({
+      assert: [
+        {
+          condition: `\${try(${found}.enable_secure_boot, false) == ${String(secureBoot)} && try(${found}.enable_vtpm, false) == ${String(vtpm)} && try(${found}.enable_integrity_monitoring, false) == ${String(integrityMonitoring)}}`,
+        },
+      ],
     });
   });
 
-  it("leaves secure boot off on aarch64, unless wanted", () => {
-    const arm = { architecture: "aarch64" };
-    expect(machineOf({}, arm).shielded_instance_config).toMatchObject({ enable_secure_boot: false });
-    expect(machineOf({ secureBoot: true }, arm).shielded_instance_config).toMatchObject({ enable_secure_boot: true });
+  // Of a synthesis with 0.1.0, where secure boot was the default on x86_64. Another digest replaces running machines.
+  it.each([
+    [{}, "x86_64", "614d8f579fac84e2"],
+    [{ secureBoot: true }, "x86_64", "614d8f579fac84e2"],
+    [{ secureBoot: false }, "x86_64", "90cd8f9a877320eb"],
+    [{}, "aarch64", "9704872a9dc79506"],
+    [{ secureBoot: true }, "aarch64", "8627f8b24a54db26"],
+    [{ secureBoot: false }, "aarch64", "9704872a9dc79506"],
+  ])("has the digest that 0.1.0 computed: %j on %s", (options, architecture, digest) => {
+    for (const replaceMachine of [false, true]) {
+      const stack = exampleStack("google", options, { architecture, replaceMachine });
+      expect(triggersOf(stack, "payload_replacement_")).toMatchObject({ machine: digest });
+      const { "konnectivity-bootstrap-made-of": record } = only(stack, "google_compute_instance").metadata as Block;
+      expect(record).toMatch(new RegExp(`^[0-9a-f]{16}-${digest}$`));
+    }
+  });
+
+  it("has the shielded VM options in a digest of their own, so that a change can replace it", () => {
+    const digestOf = (options: object) => triggersOf(exampleStack("google", options), "payload_later-parts_").machine;
+    const digests = [{}, { secureBoot: true }, { secureBoot: false }, { vtpm: false }].map(digestOf);
+    expect(new Set(digests).size).toBe(4);
+    expect(digestOf({ secureBoot: true, vtpm: true })).toBe(digestOf({ secureBoot: true }));
   });
 
   it("knows no ssh keys of the project, and no serial port", () => {
@@ -132,7 +177,7 @@ describe("the machine on Google", () => {
         ...["boot_disk", "machine_type", "network_interface"],
         ...["service_account", "shielded_instance_config", "zone", 'metadata["konnectivity-bootstrap-made-of"]'],
       ],
-      replace_triggered_by: [trigger],
+      replace_triggered_by: [trigger, trigger],
     });
     expect(machine.allow_stopping_for_update).toBe(false);
     const replaceable = exampleStack("google", {}, { replaceMachine: true });
