@@ -35,6 +35,7 @@ export class AwsBootstrap extends BootstrapStack {
             objectArn: store.objectArn,
             kmsKeyArn: aws.payloadKmsKeyArn,
             permissionsBoundaryArn: aws.permissionsBoundaryArn,
+            waitSeconds: aws.identityWaitSeconds,
             tags,
           })
         : undefined;

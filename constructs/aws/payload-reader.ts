@@ -3,6 +3,7 @@ import { IamRolePolicy } from "@cdktf/provider-aws/lib/iam-role-policy/index.js"
 import { IamRole } from "@cdktf/provider-aws/lib/iam-role/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
+import { Wait } from "../wait.ts";
 
 export interface PayloadReaderProps {
   readonly name: string;
@@ -10,6 +11,8 @@ export interface PayloadReaderProps {
   /** @default - the object is encrypted with S3's own key */
   readonly kmsKeyArn?: string;
   readonly permissionsBoundaryArn?: string;
+  /** For role, policy and profile to spread. 0: no wait. */
+  readonly waitSeconds: number;
   readonly tags: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +24,7 @@ export class PayloadReader extends Construct {
 
   constructor(scope: Construct, id: string, props: PayloadReaderProps) {
     super(scope, id);
-    const { name, objectArn, kmsKeyArn, tags } = props;
+    const { name, objectArn, kmsKeyArn, waitSeconds, tags } = props;
     const role = new IamRole(this, "role", {
       name,
       description: "Reads the payload of the bootstrap machine",
@@ -32,7 +35,7 @@ export class PayloadReader extends Construct {
       permissionsBoundary: props.permissionsBoundaryArn,
       tags,
     });
-    this.granted = new IamRolePolicy(this, "policy", {
+    const policy = new IamRolePolicy(this, "policy", {
       name: "read-payload",
       role: role.id,
       policy: JSON.stringify({
@@ -43,6 +46,9 @@ export class PayloadReader extends Construct {
         ],
       }),
     });
-    this.instanceProfile = new IamInstanceProfile(this, "profile", { name, role: role.name, tags }).name;
+    const profile = new IamInstanceProfile(this, "profile", { name, role: role.name, tags });
+    this.instanceProfile = profile.name;
+    this.granted =
+      waitSeconds === 0 ? policy : new Wait(this, "wait", { seconds: waitSeconds, after: [policy, profile] }).done;
   }
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { exampleStack } from "../support/stacks.ts";
+import { exampleStack, waitsOf } from "../support/stacks.ts";
 
 interface LocalExec {
   readonly interpreter: [string, ...string[]];
@@ -11,9 +11,7 @@ interface LocalExec {
 describe("the wait for a permission", () => {
   it("takes as long as it says, and ends well", () => {
     const stack = exampleStack("azure", { pointer: "identity", identityWaitSeconds: 1 });
-    const wait = Object.values(stack.resource.terraform_data ?? {}).find((one) =>
-      JSON.stringify(one).includes("WAIT_SECONDS"),
-    );
+    const [wait] = waitsOf(stack);
     const [{ "local-exec": step }] = wait?.provisioner as [{ "local-exec": LocalExec }];
     const [program, ...options] = step.interpreter;
     const begin = performance.now();

@@ -21,7 +21,7 @@ describe("aws-bootstrap", () => {
       ["aws_s3_object", 1],
       ["aws_security_group", 1],
       ["aws_vpc_security_group_ingress_rule", 2],
-      ["terraform_data", 3],
+      ["terraform_data", 4],
     ]);
   });
 

@@ -124,6 +124,12 @@ export function only(stack: StackJson | undefined, type: string): Block {
   return found[0] ?? {};
 }
 
+/** The steps that give a new permission time to spread. */
+export const waitsOf = (stack: StackJson): Block[] =>
+  resources(stack, "terraform_data").filter(({ provisioner }) =>
+    JSON.stringify(provisioner ?? "").includes("WAIT_SECONDS"),
+  );
+
 /** What a resource explicitly comes after, beside the report, which all do. */
 export function afterOf({ depends_on: after }: Block): string[] {
   return (after as string[]).filter((address) => address !== "terraform_data.report");

@@ -36,9 +36,9 @@ export class Aws implements Cloud {
   readonly #moto = new Moto();
   #cluster: Record<string, string> = {};
 
-  /** Whose names AWS gave. */
+  /** Whose names AWS gave. The role is there at once. */
   get options() {
-    return this.#cluster;
+    return { ...this.#cluster, identityWaitSeconds: 0 };
   }
 
   get expected() {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sampleText } from "../../../lab/sample/sample.ts";
 import {
   afterOf,
+  type Block,
   exampleOf,
   exampleStack,
   metadata,
@@ -65,9 +66,19 @@ describe("the machine on AWS", () => {
     });
   });
 
-  it("boots after the payload and the permission to read it are there", () => {
-    const after = afterOf(machine).map((address) => address.split(".")[0]);
-    expect(after).toEqual(["aws_s3_object", "aws_iam_role_policy"]);
+  it("boots after the payload is stored, and after the role had time to spread", () => {
+    const after = (block: Block) => afterOf(block).map((address) => address.replace(/_[0-9A-F]+$/, ""));
+    expect(after(machine)).toEqual(["aws_s3_object.payload-store_object", "terraform_data.payload-reader_wait"]);
+    expect(after(machineOf({ identityWaitSeconds: 0 }))).toEqual([
+      "aws_s3_object.payload-store_object",
+      "aws_iam_role_policy.payload-reader_policy",
+    ]);
+    expect(after(machineOf({ bootstrapInstanceProfile: "mine" }))).toEqual(["aws_s3_object.payload-store_object"]);
+  });
+
+  it("is not replaced because the role's wait is", () => {
+    const { replace_triggered_by: triggers } = machine.lifecycle as { replace_triggered_by: string[] };
+    expect(triggers).toEqual([expect.stringMatching(/^terraform_data\.payload_replacement_/)]);
   });
 
   it("joins the control plane's security group, and has one of its own", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exampleStack, only, resources } from "../../support/stacks.ts";
+import { exampleStack, only, resources, waitsOf } from "../../support/stacks.ts";
 
 const key = "arn:aws:kms:eu-central-1:123456789012:key/0123";
 const statements = (options: object) =>
@@ -31,10 +31,28 @@ describe("the machine's identity on AWS", () => {
     });
   });
 
-  it("can be a given one: then none is made", () => {
+  it("has time to spread, all of it, before the machine boots", () => {
+    const waitOf = (options?: object) => waitsOf(exampleStack("aws", options));
+    const address = (type: string) => `${type}.${Object.keys(exampleStack("aws").resource[type] ?? {})[0] ?? ""}`;
+    const all = [address("aws_iam_role_policy"), address("aws_iam_instance_profile")];
+    expect(waitOf()).toEqual([
+      expect.objectContaining({
+        depends_on: [...all, "terraform_data.report"],
+        lifecycle: { replace_triggered_by: all },
+      }),
+    ]);
+    expect(waitOf()).toMatchObject([{ provisioner: [{ "local-exec": { environment: { WAIT_SECONDS: "30" } } }] }]);
+    expect(waitOf({ identityWaitSeconds: 90 })).toMatchObject([
+      { provisioner: [{ "local-exec": { environment: { WAIT_SECONDS: "90" } } }] },
+    ]);
+    expect(waitOf({ identityWaitSeconds: 0 })).toEqual([]);
+  });
+
+  it("can be a given one: then none is made, and nothing waits", () => {
     const stack = exampleStack("aws", { bootstrapInstanceProfile: "mine" });
     for (const type of ["aws_iam_role", "aws_iam_role_policy", "aws_iam_instance_profile"])
       expect(resources(stack, type)).toEqual([]);
     expect(only(stack, "aws_instance").iam_instance_profile).toBe("mine");
+    expect(waitsOf(stack)).toEqual([]);
   });
 });

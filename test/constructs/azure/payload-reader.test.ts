@@ -1,14 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { exampleStack, metadata, only, resources, type StackJson } from "../../support/stacks.ts";
+import { exampleStack, metadata, only, resources, waitsOf } from "../../support/stacks.ts";
 
 const byIdentity = (options?: object) => exampleStack("azure", { pointer: "identity", ...options });
 const mine =
   "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/mine";
-/** Provisioners that run when something is made. */
-const waitsOf = (stack: StackJson) =>
-  resources(stack, "terraform_data").filter(({ provisioner }) =>
-    JSON.stringify(provisioner ?? "").includes("WAIT_SECONDS"),
-  );
 
 describe("the identity that reads the payload", () => {
   const stack = byIdentity();

@@ -58,6 +58,8 @@ describe("the aws part of a config", () => {
     ["allowedBootstrapSshCidr", "anywhere", "expected a network by its first address"],
     ["allowedBootstrapJournalCidr", "10.0.0.1", "expected a network by its first address"],
     ["bootstrapInstanceProfile", "no/path", "expected the name of an instance profile"],
+    ["identityWaitSeconds", -1, "expected a whole number from 0 to 900"],
+    ["identityWaitSeconds", 901, "expected a whole number from 0 to 900"],
     ["permissionsBoundaryArn", "x", "expected an ARN like arn:aws:iam:"],
     ["region", "Frankfurt", "expected a region like eu-central-1"],
     ["vpcID", "vpc-0123456789abcdef0", "aws.vpcID is not an option; did you mean vpcId."],
@@ -109,6 +111,11 @@ describe("the aws part of a config", () => {
       "target groups that would not be used",
       { autoRegisterELB: false },
       "aws.autoRegisterELB false and aws.externalApiTargetGroupArn, aws.internalApiTargetGroupArn, aws.internalServiceTargetGroupArn do not go together",
+    ],
+    [
+      "a wait for a given profile",
+      { bootstrapInstanceProfile: "mine", identityWaitSeconds: 30 },
+      "aws.identityWaitSeconds and aws.bootstrapInstanceProfile do not go together: a given profile has its permission already; leave the wait out.",
     ],
     [
       "a boundary for no role",
