@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { chmodSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { App, DataResource, Manifest, TerraformLocal, type TerraformResource, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
 import type { PayloadInput } from "./config/inputs.ts";
+import { keepPrivate } from "./config/private-folder.ts";
 import { writeUserFiles } from "./config/user-file.ts";
 import { recordName } from "./payload-record.ts";
 import { addressOf } from "./terraform-address.ts";
@@ -146,7 +147,7 @@ export class PayloadFile extends Construct {
     const folder = resolve(App.of(this).outdir, Manifest.stacksFolder, stack.node.id);
     const file = join(folder, this.name);
     // What the cdktf command puts there, a plan for example, is for its owner only too.
-    chmodSync(folder, 0o700);
+    keepPrivate(folder);
     if (this.#payload.present) writeUserFiles([{ file, text: this.#payload.text }]);
     else rmSync(file, { force: true });
   }

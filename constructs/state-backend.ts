@@ -1,9 +1,10 @@
-import { chmodSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
 import type { Inputs } from "./config/inputs.ts";
+import { everything, ignoreInGit, keepPrivate, makePrivateFolder } from "./config/private-folder.ts";
 import { hasResources } from "./config/remembered.ts";
-import { makeFolder, nothingThere, reasonOf } from "./config/user-file.ts";
+import { nothingThere, reasonOf } from "./config/user-file.ts";
 import { InputError, problem } from "./problems.ts";
 
 const backupOf = (file: string) => `${file}.backup`;
@@ -59,19 +60,23 @@ function mustBeWhole(file: string): void {
     throw new InputError(problem("state-lost", { file, backup }));
 }
 
-/** Terraform would make its state readable for everybody; one that is there already keeps its mode. */
-export function protectLocalState(folder: string, stacks: readonly string[]): void {
+/** What a state folder holds that is not for everybody who can read a repository: states, backups, locks. */
+const stateFiles = ["/*.tfstate", "/*.tfstate.*", "/cluster.json", "/.cluster.json.partial"];
+
+/**
+ * Terraform would make its state readable for everybody; a file that is there keeps its mode.
+ * @param own whether the folder is there for the state alone, and not the user's project itself
+ */
+export function protectLocalState(folder: string, stacks: readonly string[], own = true): void {
+  const files = stacks.map((stack) => localFile(folder, stack)).flatMap((file) => [file, backupOf(file)]);
   try {
-    makeFolder(folder);
-    // Beside the config file, whose folder is often a repository: a state is not for everybody who can read that.
-    const ignored = ".gitignore\n*.tfstate\n*.tfstate.*\ncluster.json\n";
-    if (!existsSync(join(folder, ".gitignore"))) writeFileSync(join(folder, ".gitignore"), ignored);
-    for (const stack of stacks) {
-      mustBeWhole(localFile(folder, stack));
-      for (const file of [localFile(folder, stack), backupOf(localFile(folder, stack))]) {
-        closeSync(openSync(file, "a", 0o600));
-        chmodSync(file, 0o600);
-      }
+    const isNew = makePrivateFolder(folder) !== undefined;
+    if (own) keepPrivate(folder);
+    ignoreInGit(folder, isNew ? everything : stateFiles);
+    for (const stack of stacks) mustBeWhole(localFile(folder, stack));
+    for (const file of files) {
+      closeSync(openSync(file, "a", 0o600));
+      chmodSync(file, 0o600);
     }
   } catch (error) {
     if (error instanceof InputError) throw error;

@@ -1,7 +1,8 @@
 import { readdirSync, rmSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { Annotations, App, Manifest } from "cdktf";
 import { type Inputs } from "../constructs/config/inputs.ts";
+import { everything, ignoreInGit, keepPrivate } from "../constructs/config/private-folder.ts";
 import { rememberCluster } from "../constructs/config/remembered.ts";
 import { reasonOf } from "../constructs/config/user-file.ts";
 import { InputError, problem } from "../constructs/problems.ts";
@@ -56,15 +57,30 @@ export function synthesize(inputs: Inputs, outdir?: string): void {
 function describeAndWrite(inputs: Inputs, outdir?: string): void {
   const app = newApp(outdir);
   const stacks = bootstrapStacks(app, inputs);
-  const { stateFolder, metadata } = inputs;
+  const { stateFolder, metadata, configFile, workingDirectory } = inputs;
+  protectOutput(app.outdir);
   if (stateFolder !== undefined) {
     checkStateFolder(stateFolder, app.outdir);
-    protectLocalState(stateFolder, namesIn(app));
+    const project = [workingDirectory, ...(configFile === undefined ? [] : [dirname(configFile)])];
+    protectLocalState(stateFolder, namesIn(app), !project.some((folder) => isIn(stateFolder, folder)));
     if (metadata !== undefined) rememberCluster(stateFolder, metadata);
   }
   app.synth();
+  for (const name of namesIn(app)) keepPrivate(join(app.outdir, Manifest.stacksFolder, name));
   removeOtherPayloads(app);
   for (const { payload } of stacks) payload.write();
+}
+
+/**
+ * What is in the output folder holds secrets, and Terraform runs it: it is for its owner only, whatever the umask is, and not
+ * for a repository. A folder in which the user has other files keeps its mode.
+ */
+function protectOutput(outdir: string): void {
+  const ours = [Manifest.fileName, Manifest.stacksFolder];
+  const own = readdirSync(outdir).every((name) => [...ours, ".gitignore"].includes(name));
+  if (own) keepPrivate(outdir);
+  ignoreInGit(outdir, own ? everything : ours.map((name) => `/${name}`));
+  keepPrivate(join(outdir, Manifest.stacksFolder));
 }
 
 /**
@@ -72,8 +88,7 @@ function describeAndWrite(inputs: Inputs, outdir?: string): void {
  * @param outdir if not said, as the command says it
  */
 export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF_OUTDIR ?? "cdktf.out"): void {
-  const below = relative(resolve(outdir), stateFolder);
-  if (below.startsWith("..") || isAbsolute(below)) return;
+  if (!isIn(resolve(outdir), stateFolder)) return;
   throw new InputError(
     problem("option-invalid", {
       path: "state.local.folder",
@@ -81,6 +96,12 @@ export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF
       expected: "another one: the output folder is cleared on every run",
     }),
   );
+}
+
+/** Whether the second is the first, or below it. */
+function isIn(folder: string, path: string): boolean {
+  const below = relative(folder, path);
+  return !(below.startsWith("..") || isAbsolute(below));
 }
 
 const namesIn = (app: App) => app.node.children.map(({ node }) => node.id);

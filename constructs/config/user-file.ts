@@ -3,17 +3,16 @@ import {
   fchmodSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
-  rmdirSync,
   rmSync,
   statSync,
   writeSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { InputError, problem } from "../problems.ts";
+import { makePrivateFolder } from "./private-folder.ts";
 
 /** Reads a text file of the user's, or says in one sentence why not. */
 export function readUserFile(file: string, advice: string): string {
@@ -60,28 +59,6 @@ export function reasonOf(error: unknown, missing = "it does not exist"): string 
 export const nothingThere = "nothing can be created there";
 
 /**
- * Creates a folder for its owner only, with every folder above it that is missing. Node.js's own recursive mkdir never ends
- * where a folder exists but takes no new one, as in /proc.
- * @returns the topmost folder that was created; undefined if there was nothing to create
- */
-export function makeFolder(folder: string): string | undefined {
-  const missing: string[] = [];
-  for (let path = resolve(folder); statSync(path, { throwIfNoEntry: false }) === undefined; path = dirname(path))
-    missing.unshift(path);
-  const made: string[] = [];
-  try {
-    for (const path of missing) {
-      mkdirSync(path, { mode: 0o700 });
-      made.unshift(path);
-    }
-  } catch (error) {
-    for (const path of made) rmdirSync(path);
-    throw error;
-  }
-  return missing[0];
-}
-
-/**
  * Writes all of these files or none, readable for their owner only. Each appears whole: it is written beside its place
  * and then renamed.
  */
@@ -91,7 +68,7 @@ export function writeUserFiles(files: readonly { file: string; text: string }[])
   try {
     const staged = files.map(({ file, text }) => {
       writing = file;
-      const folder = makeFolder(dirname(file));
+      const folder = makePrivateFolder(dirname(file));
       if (folder !== undefined) made.push(folder);
       // Always the same name: what a killed run left is replaced by the next one.
       const partial = join(dirname(file), `.${basename(file)}.partial`);

@@ -1,0 +1,127 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { changedExample, exampleOf, Project } from "./support/stacks.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+/** The user's folder, which is a repository of theirs. */
+let project: Project;
+beforeEach(() => {
+  const config = { ...changedExample("aws"), ...changedExample("azure") };
+  project = new Project(config, { files: exampleOf("aws").files });
+  git("init", "-q");
+});
+afterEach(() => {
+  project.remove();
+});
+
+const inProject = (...path: string[]) => join(project.folder, ...path);
+function git(...args: string[]): string[] {
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  const { status, stdout, stderr } = spawnSync("git", args, { cwd: project.folder, encoding: "utf8", env });
+  expect(stderr + String(status)).toBe("0");
+  return stdout.split("\n").filter((line) => line !== "");
+}
+/** What `git add -A` takes, without what the user put there. */
+function staged(): string[] {
+  git("add", "-A");
+  return git("ls-files").filter((file) => !/^(konnectivity\.yaml|coreos-stream\.json|ocp\/.*)$/.test(file));
+}
+
+/** Runs a program of ours in the user's folder, in a process of its own. */
+function run(umask: string, file: string, ...args: string[]): void {
+  const env = { ...process.env, KONNECTIVITY_CONFIG: project.configFile, CDKTF_OUTDIR: project.outdir };
+  const line = ["-c", 'umask "$0"; exec "$@"', umask, process.execPath, file, ...args];
+  const { status, stderr } = spawnSync("sh", line, { cwd: project.folder, encoding: "utf8", env });
+  expect(status, stderr).toBe(0);
+}
+/** What Terraform and cdktf leave beside what is synthesized. */
+function asDeployed(): void {
+  for (const file of [
+    ".state/.aws-bootstrap.tfstate.lock.info",
+    ".state/aws-bootstrap.tfstate.1763208000.backup",
+    "cdktf.out/stacks/aws-bootstrap/plan",
+    "cdktf.out/stacks/aws-bootstrap/crash.log",
+    "cdktf.out/stacks/aws-bootstrap/errored.tfstate",
+    "cdktf.out/stacks/aws-bootstrap/.terraform.lock.hcl",
+  ])
+    project.write(file, "a secret");
+}
+
+describe.each(["000", "077"])("in a repository of the user's, with umask %s", (umask) => {
+  it("git takes nothing that was made, and all of it is for its owner only", () => {
+    run(umask, join(root, "scripts/app.js"));
+    asDeployed();
+    expect(staged()).toEqual([]);
+    const stacks = ["aws-bootstrap", "aws-teardown", "azure-bootstrap", "azure-teardown"];
+    const folders = [
+      ...["cdktf.out", "cdktf.out/stacks", ".state"],
+      ...stacks.map((name) => `cdktf.out/stacks/${name}`),
+    ];
+    expect(folders.map((folder) => [folder, modeOf(inProject(folder))])).toEqual(
+      folders.map((folder) => [folder, "700"]),
+    );
+  });
+});
+
+describe("in a repository of the user's", () => {
+  it("folders that were open are closed", () => {
+    const folders = [".state", "cdktf.out", "cdktf.out/stacks", "cdktf.out/stacks/aws-teardown"].map((folder) =>
+      inProject(folder),
+    );
+    for (const folder of folders) {
+      mkdirSync(folder, { recursive: true });
+      chmodSync(folder, 0o777);
+    }
+    // As 0.1.0 wrote it.
+    project.write(".state/.gitignore", ".gitignore\n*.tfstate\n*.tfstate.*\ncluster.json\n");
+    project.synth();
+    asDeployed();
+    expect(folders.map(modeOf)).toEqual(folders.map(() => "700"));
+    expect(staged()).toEqual([]);
+  });
+
+  it("folders with files of theirs keep their mode, and git takes those files", () => {
+    project.write(
+      "konnectivity.yaml",
+      stringify({ installDir: "ocp", ...changedExample("aws"), state: { local: { folder: "." } } }),
+    );
+    mkdirSync(project.outdir);
+    writeFileSync(join(project.outdir, "theirs"), "");
+    const folders = [".", "cdktf.out"].map((folder) => inProject(folder));
+    for (const folder of folders) chmodSync(folder, 0o755);
+    project.synth();
+    expect(folders.map(modeOf)).toEqual(["755", "755"]);
+    expect(modeOf(join(project.outdir, "stacks"))).toBe("700");
+    expect(staged()).toEqual([".gitignore", "cdktf.out/.gitignore", "cdktf.out/theirs"]);
+  });
+
+  it("a .gitignore of theirs is not changed", () => {
+    for (const folder of [".", ".state", "cdktf.out"]) {
+      mkdirSync(inProject(folder), { recursive: true });
+      writeFileSync(inProject(folder, ".gitignore"), "theirs\n");
+    }
+    project.synth();
+    for (const folder of [".", ".state", "cdktf.out"])
+      expect(readFileSync(inProject(folder, ".gitignore"), "utf8")).toBe("theirs\n");
+  });
+});
+
+describe("links", () => {
+  it("that stand for our folders are followed, but not chmodded; nor are those that stand for a .gitignore", () => {
+    for (const name of ["cdktf.out", ".state"]) {
+      mkdirSync(inProject(`target-of-${name}`));
+      chmodSync(inProject(`target-of-${name}`), 0o755);
+      symlinkSync(`target-of-${name}`, inProject(name));
+      symlinkSync("../nowhere", inProject(name, ".gitignore"));
+    }
+    project.synth();
+    expect(["cdktf.out", ".state"].map((name) => modeOf(inProject(`target-of-${name}`)))).toEqual(["755", "755"]);
+    expect(existsSync(inProject("nowhere"))).toBe(false);
+  });
+});
