@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, fchmodSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
 import type { Inputs } from "./config/inputs.ts";
@@ -64,7 +64,8 @@ function mustBeWhole(file: string): void {
 const stateFiles = ["/*.tfstate", "/*.tfstate.*", "/cluster.json", "/.cluster.json.partial"];
 
 /**
- * Terraform would make its state readable for everybody; a file that is there keeps its mode.
+ * Terraform would make its state readable for everybody; a file that is there keeps its mode. A link is refused: Terraform
+ * would follow it, and so would a change of its mode.
  * @param own whether the folder is there for the state alone, and not the user's project itself
  */
 export function protectLocalState(folder: string, stacks: readonly string[], own = true): void {
@@ -73,13 +74,23 @@ export function protectLocalState(folder: string, stacks: readonly string[], own
     const isNew = makePrivateFolder(folder) !== undefined;
     if (own) keepPrivate(folder);
     ignoreInGit(folder, isNew ? everything : stateFiles);
+    const links = files.filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink());
+    if (links.length > 0) throw new InputError(...links.map((file) => problem("state-is-link", { file })));
     for (const stack of stacks) mustBeWhole(localFile(folder, stack));
-    for (const file of files) {
-      closeSync(openSync(file, "a", 0o600));
-      chmodSync(file, 0o600);
-    }
+    for (const file of files) keepForOwner(file);
   } catch (error) {
     if (error instanceof InputError) throw error;
     throw new InputError(problem("file-unwritable", { file: folder, reason: reasonOf(error, nothingThere) }));
+  }
+}
+
+/** Creates the file, or takes it from everybody but its owner. It follows no link that came meanwhile, and waits for no FIFO. */
+function keepForOwner(file: string): void {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  try {
+    fchmodSync(descriptor, 0o600);
+  } finally {
+    closeSync(descriptor);
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -183,6 +183,17 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
       inProject((project) => {
         project.synth();
         project.write(".state/aws-bootstrap.tfstate.backup", deployedState);
+        project.synth();
+      });
+    },
+  ],
+  "state-is-link": [
+    () => {
+      inProject((project) => {
+        project.synth();
+        const file = join(project.folder, ".state/aws-bootstrap.tfstate");
+        rmSync(file);
+        symlinkSync("/dev/null", file);
         project.synth();
       });
     },

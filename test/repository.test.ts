@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -113,6 +113,27 @@ describe("in a repository of the user's", () => {
 });
 
 describe("links", () => {
+  it("in the state folder are refused, all at once, and what they lead to is left alone", () => {
+    const target = inProject("target");
+    writeFileSync(target, "theirs");
+    chmodSync(target, 0o644);
+    project.synth();
+    const names = ["aws-bootstrap.tfstate", "azure-bootstrap.tfstate.backup"];
+    for (const name of names) {
+      rmSync(inProject(".state", name));
+      symlinkSync(target, inProject(".state", name));
+    }
+    expect(() => project.synth()).toThrow(
+      names
+        .map(
+          (name) =>
+            `The state ${inProject(".state", name)} is a link, and Terraform would write to whatever it leads to: put the file itself there, or give its folder as state.local.folder.`,
+        )
+        .join("\n"),
+    );
+    expect([readFileSync(target, "utf8"), modeOf(target)]).toEqual(["theirs", "644"]);
+  });
+
   it("that stand for our folders are followed, but not chmodded; nor are those that stand for a .gitignore", () => {
     for (const name of ["cdktf.out", ".state"]) {
       mkdirSync(inProject(`target-of-${name}`));
