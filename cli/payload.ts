@@ -5,6 +5,7 @@ import { stringify } from "yaml";
 import { firewallNeedOf, makePayload } from "../constructs/bootstrap-payload.ts";
 import { readConfig } from "../constructs/config/config-file.ts";
 import { readInstallDir } from "../constructs/config/install-dir.ts";
+import { notIgnored } from "../constructs/config/private-folder.ts";
 import { readUserFile, writeUserFiles } from "../constructs/config/user-file.ts";
 import { type InspectedPayload, type InspectedPointer, inspect } from "../constructs/payload/inspect.ts";
 import { pointerTo } from "../constructs/payload/pointer.ts";
@@ -28,6 +29,9 @@ interface BuildOptions {
 const installDir = ["<install-dir>", 'folder in which "openshift-install create ignition-configs" ran'] as const;
 const config = ["--config <file>", "config file (YAML); its `tunnel` part counts here"] as const;
 const json = ["--json", "for machines"] as const;
+
+/** What `payload build` writes: every secret of the cluster, and where it is. */
+const fileNames = ["payload.ign", "pointer.ign"] as const;
 
 /** `payload build`, `payload inspect`, `payload firewall`. */
 export function payloadCommand(output: Output): Command {
@@ -84,20 +88,21 @@ function build(folder: string, options: BuildOptions, output: Output): void {
   const { bootstrapIgn, metadata } = readInstallDir(folder);
   const payload = makePayload(bootstrapIgn, tunnel, new Date());
   const pointer = readPointer(options, payload.sha512);
-  const pointerFile = join(options.out, "pointer.ign");
+  const [payloadFile, pointerFile] = fileNames.map((name) => join(options.out, name)) as [string, string];
   const files = [
-    { file: join(options.out, "payload.ign"), text: payload.text },
+    { file: payloadFile, text: payload.text },
     ...(pointer === undefined ? [] : [{ file: pointerFile, text: pointer.text }]),
   ];
-  writeUserFiles(files);
+  writeUserFiles(files, fileNames);
 
   const warnings = [
     ...payload.warnings,
     ...(pointer?.warnings ?? []),
     ...staleWarnings(pointerFile, pointer, payload.sha512),
+    ...gitWarnings(options.out),
   ];
   output.warnings(warnings);
-  const written = { file: files[0]?.file ?? "", bytes: payload.bytes, sha512: payload.sha512 };
+  const written = { file: payloadFile, bytes: payload.bytes, sha512: payload.sha512 };
   if (options.json === true) {
     output.json({
       cluster: metadata === undefined ? null : { clusterName: metadata.clusterName, infraID: metadata.infraID },
@@ -166,6 +171,18 @@ function staleWarnings(file: string, pointer: object | undefined, sha512: string
     {
       code: "pointer-stale",
       message: `${file} is from an earlier build and names another payload: build again with --url, or delete it.`,
+    },
+  ];
+}
+
+/** A `.gitignore` that is there is not changed. */
+function gitWarnings(folder: string): Warning[] {
+  const names = notIgnored(folder, fileNames);
+  if (names.length === 0) return [];
+  return [
+    {
+      code: "not-ignored",
+      message: `${join(folder, ".gitignore")} was there and was not changed: add ${names.join(" and ")} to it, or \`git add -A\` takes every secret of the cluster.`,
     },
   ];
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { command, program } from "./support/cli.ts";
 import { changedExample, exampleOf, Project } from "./support/stacks.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -40,6 +41,13 @@ function run(umask: string, file: string, ...args: string[]): void {
   const { status, stderr } = spawnSync("sh", line, { cwd: project.folder, encoding: "utf8", env });
   expect(status, stderr).toBe(0);
 }
+const url = "https://files.example.com/payload.ign";
+/** Without a process of its own. */
+async function build(out: string): Promise<string> {
+  const { code, stderr } = await command("payload", "build", inProject("ocp"), "--out", inProject(out), "--url", url);
+  expect(code, stderr).toBe(0);
+  return stderr;
+}
 /** What Terraform and cdktf leave beside what is synthesized. */
 function asDeployed(): void {
   for (const file of [
@@ -57,10 +65,12 @@ describe.each(["000", "077"])("in a repository of the user's, with umask %s", (u
   it("git takes nothing that was made, and all of it is for its owner only", () => {
     run(umask, join(root, "scripts/app.js"));
     asDeployed();
+    run(umask, program, "payload", "build", "ocp", "--out", "new/out", "--url", url);
+    expect(existsSync(inProject("new/out/payload.ign"))).toBe(true);
     expect(staged()).toEqual([]);
     const stacks = ["aws-bootstrap", "aws-teardown", "azure-bootstrap", "azure-teardown"];
     const folders = [
-      ...["cdktf.out", "cdktf.out/stacks", ".state"],
+      ...["cdktf.out", "cdktf.out/stacks", ".state", "new", "new/out"],
       ...stacks.map((name) => `cdktf.out/stacks/${name}`),
     ];
     expect(folders.map((folder) => [folder, modeOf(inProject(folder))])).toEqual(
@@ -86,29 +96,50 @@ describe("in a repository of the user's", () => {
     expect(staged()).toEqual([]);
   });
 
-  it("folders with files of theirs keep their mode, and git takes those files", () => {
+  it("folders with files of theirs keep their mode, and git takes those files", async () => {
     project.write(
       "konnectivity.yaml",
       stringify({ installDir: "ocp", ...changedExample("aws"), state: { local: { folder: "." } } }),
     );
-    mkdirSync(project.outdir);
-    writeFileSync(join(project.outdir, "theirs"), "");
-    const folders = [".", "cdktf.out"].map((folder) => inProject(folder));
+    for (const folder of ["cdktf.out", "out"]) {
+      mkdirSync(inProject(folder));
+      writeFileSync(inProject(folder, "theirs"), "");
+    }
+    const folders = [".", "cdktf.out", "out"].map((folder) => inProject(folder));
     for (const folder of folders) chmodSync(folder, 0o755);
     project.synth();
-    expect(folders.map(modeOf)).toEqual(["755", "755"]);
+    await build("out");
+    expect(folders.map(modeOf)).toEqual(["755", "755", "755"]);
     expect(modeOf(join(project.outdir, "stacks"))).toBe("700");
-    expect(staged()).toEqual([".gitignore", "cdktf.out/.gitignore", "cdktf.out/theirs"]);
+    expect(staged()).toEqual([
+      ".gitignore",
+      ...["cdktf.out", "out"].flatMap((folder) => [`${folder}/.gitignore`, `${folder}/theirs`]),
+    ]);
   });
 
-  it("a .gitignore of theirs is not changed", () => {
+  it("a .gitignore of theirs is not changed, and payload build says what it lacks", async () => {
     for (const folder of [".", ".state", "cdktf.out"]) {
       mkdirSync(inProject(folder), { recursive: true });
       writeFileSync(inProject(folder, ".gitignore"), "theirs\n");
     }
     project.synth();
+    expect(await build(".")).toContain(
+      ".gitignore was there and was not changed: add payload.ign and pointer.ign to it, or `git add -A` takes every secret of the cluster.\n",
+    );
     for (const folder of [".", ".state", "cdktf.out"])
       expect(readFileSync(inProject(folder, ".gitignore"), "utf8")).toBe("theirs\n");
+    for (const line of ["*.ign", "payload.ign\npointer.ign"]) {
+      writeFileSync(inProject(".gitignore"), `theirs\n${line}\n`);
+      expect(await build(".")).toBe("");
+    }
+  });
+
+  it("what a killed payload build leaves half-written is ignored too", async () => {
+    mkdirSync(inProject("out"));
+    await build("out");
+    writeFileSync(inProject("out/.payload.ign.partial"), "a secret");
+    writeFileSync(inProject("out/theirs"), "");
+    expect(staged()).toEqual(["out/.gitignore", "out/theirs"]);
   });
 });
 

@@ -1,4 +1,15 @@
-import { closeSync, constants, fchmodSync, mkdirSync, openSync, rmdirSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** In a `.gitignore`: everything in its folder, and itself. */
@@ -64,4 +75,19 @@ export function ignoreInGit(folder: string, patterns: readonly string[]): string
     closeSync(descriptor);
   }
   return file;
+}
+
+/** Names in a folder of a repository that the user's own `.gitignore` there does not have. Other ways to ignore are not read. */
+export function notIgnored(folder: string, names: readonly string[]): string[] {
+  const file = join(folder, ".gitignore");
+  if (!isInRepository(resolve(folder)) || !existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split(/\s*\n/);
+  return names.filter(
+    (name) =>
+      !["*", `*${name.slice(name.lastIndexOf("."))}`, name, `/${name}`].some((pattern) => lines.includes(pattern)),
+  );
+}
+
+function isInRepository(folder: string): boolean {
+  return existsSync(join(folder, ".git")) || (dirname(folder) !== folder && isInRepository(dirname(folder)));
 }

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { InputError, problem } from "../problems.ts";
-import { makePrivateFolder } from "./private-folder.ts";
+import { everything, ignoreInGit, makePrivateFolder } from "./private-folder.ts";
 
 /** Reads a text file of the user's, or says in one sentence why not. */
 export function readUserFile(file: string, advice: string): string {
@@ -61,8 +61,9 @@ export const nothingThere = "nothing can be created there";
 /**
  * Writes all of these files or none, readable for their owner only. Each appears whole: it is written beside its place
  * and then renamed.
+ * @param secret names that git is to ignore in a folder that has no `.gitignore`; in a new folder it ignores everything
  */
-export function writeUserFiles(files: readonly { file: string; text: string }[]): void {
+export function writeUserFiles(files: readonly { file: string; text: string }[], secret: readonly string[] = []): void {
   const made: string[] = [];
   let writing = "";
   try {
@@ -70,8 +71,14 @@ export function writeUserFiles(files: readonly { file: string; text: string }[])
       writing = file;
       const folder = makePrivateFolder(dirname(file));
       if (folder !== undefined) made.push(folder);
+      if (secret.length > 0) {
+        const patterns = secret.flatMap((name) => [`/${name}`, `/${partialOf(name)}`]);
+        // Before the first byte of a secret: a killed run leaves what it wrote.
+        const ignored = ignoreInGit(dirname(file), folder === undefined ? patterns : everything);
+        if (ignored !== undefined) made.push(ignored);
+      }
       // Always the same name: what a killed run left is replaced by the next one.
-      const partial = join(dirname(file), `.${basename(file)}.partial`);
+      const partial = join(dirname(file), partialOf(basename(file)));
       rmSync(partial, { force: true });
       made.push(partial);
       writeWhole(partial, text);
@@ -92,6 +99,8 @@ export function writeUserFiles(files: readonly { file: string; text: string }[])
     throw new InputError(problem("file-unwritable", { file: writing, reason: reasonOf(error, nothingThere) }));
   }
 }
+
+const partialOf = (name: string) => `.${name}.partial`;
 
 function writeWhole(file: string, text: string): void {
   const descriptor = openSync(file, "wx", 0o600);

@@ -74,7 +74,7 @@ describe("payload build", () => {
     const url = "https://store.example.com/p?sig=MARKER";
     const ran = await run("payload", "build", installDir(), "--out", out, "--url", url);
     expectDone(ran);
-    expect(readdirSync(out).sort()).toEqual(["payload.ign", "pointer.ign"]);
+    expect(readdirSync(out).sort()).toEqual([".gitignore", "payload.ign", "pointer.ign"]);
     expect([modeOf(out), modeOf(join(out, "payload.ign")), modeOf(join(out, "pointer.ign"))]).toEqual([
       "700",
       "600",
@@ -108,7 +108,7 @@ describe("payload build", () => {
     expectDone(first);
     expect(second).toEqual(first);
     expect(["payload.ign", "pointer.ign"].map((name) => read(out, name))).toEqual(before);
-    expect(readdirSync(out).sort()).toEqual(["payload.ign", "pointer.ign"]);
+    expect(readdirSync(out).sort()).toEqual([".gitignore", "payload.ign", "pointer.ign"]);
   });
 
   it("writes for its owner only under any umask", async () => {
@@ -138,7 +138,7 @@ describe("payload build", () => {
     });
     // Node.js 20 ends before it would hear the signal, 22 hears it.
     expect(ended).toEqual({ code: expect.toBeOneOf([0, 130, 143]) as unknown, stderr: "sent\nsent\n" });
-    expect(readdirSync(out).sort()).toEqual(["payload.ign", "pointer.ign"]);
+    expect(readdirSync(out).sort()).toEqual([".gitignore", "payload.ign", "pointer.ign"]);
     for (const file of ["payload.ign", "pointer.ign"])
       expect(() => JSON.parse(read(out, file)) as unknown).not.toThrow();
   });
@@ -147,7 +147,7 @@ describe("payload build", () => {
     const out = folder();
     writeFileSync(join(out, ".payload.ign.partial"), "half", { mode: 0o644 });
     expectDone(await payload("build", installDir(), "--out", out));
-    expect(readdirSync(out)).toEqual(["payload.ign"]);
+    expect(readdirSync(out)).toEqual([".gitignore", "payload.ign"]);
     expect(modeOf(join(out, "payload.ign"))).toBe("600");
   });
 
