@@ -1,9 +1,14 @@
 import { closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { Command } from "commander";
+import { everything, ignoreInGit, makePrivateFolder } from "../constructs/config/private-folder.ts";
 import { reasonOf } from "../constructs/config/user-file.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import type { Output } from "./output.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+
+/** In the working directory, which is often a repository: this folder has a `.gitignore` of its own. */
+const usualFolder = "konnectivity-gather";
 
 /** Of each log: some megabytes at the most. */
 const logLines = 20_000;
@@ -17,23 +22,33 @@ export function gatherCommand(output: Output): Command {
   )
     .option(
       "--out <file>",
-      "the archive (default: konnectivity-gather-<time>.tar.gz); one that is there is not touched",
+      `the archive (default: ${usualFolder}/${usualFolder}-<time>.tar.gz); one that is there is not touched`,
     )
     .action(async (options: TargetOptions & { out?: string }) => {
       const { archiveOf, gatheredFiles } = await import("../cluster/gather.ts");
       const { look } = await import("../cluster/look.ts");
       const target = await targetOf(options);
       const now = new Date();
-      const folder = `konnectivity-gather-${now.toISOString().replace(/[:.]/g, "-").slice(0, 19)}`;
+      const folder = `${usualFolder}-${now.toISOString().replace(/[:.]/g, "-").slice(0, 19)}`;
       const seen = await look(target, logLines);
       const files = gatheredFiles(seen, now);
-      const file = options.out ?? `${folder}.tar.gz`;
+      const file = options.out ?? join(usualFolder, `${folder}.tar.gz`);
+      if (options.out === undefined) makeUsualFolder();
       writeNew(file, archiveOf(files, folder));
       output.text(`${file} is written: ${files.size} files, no keys, tokens or kubeconfigs in it.\n`);
       const silent = seen.answers.filter((answer) => "silent" in answer);
       for (const { machine, silent: why } of silent)
         output.warnings([{ code: "silent", message: `${machine} did not answer: ${why}` }]);
     });
+}
+
+function makeUsualFolder(): void {
+  try {
+    const isNew = makePrivateFolder(usualFolder) !== undefined;
+    ignoreInGit(usualFolder, isNew ? everything : [`/${usualFolder}-*.tar.gz`]);
+  } catch (error) {
+    throw new InputError(problem("file-unwritable", { file: usualFolder, reason: reasonOf(error) }));
+  }
 }
 
 /** For its owner only. */

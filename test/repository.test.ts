@@ -1,5 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -48,6 +58,19 @@ async function build(out: string): Promise<string> {
   expect(code, stderr).toBe(0);
   return stderr;
 }
+/** Of a cluster that does not answer: the archive says so. */
+function gather(umask: string): void {
+  const kubeconfig = {
+    "current-context": "c",
+    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+    clusters: [{ name: "c", cluster: { server: "https://127.0.0.1:1" } }],
+    users: [{ name: "u", user: {} }],
+  };
+  project.write("ocp/kubeconfig", stringify(kubeconfig));
+  run(umask, program, "gather", "--kubeconfig", "ocp/kubeconfig");
+}
+const archives = () => readdirSync(inProject("konnectivity-gather")).filter((name) => name.endsWith(".tar.gz"));
+
 /** What Terraform and cdktf leave beside what is synthesized. */
 function asDeployed(): void {
   for (const file of [
@@ -66,11 +89,13 @@ describe.each(["000", "077"])("in a repository of the user's, with umask %s", (u
     run(umask, join(root, "scripts/app.js"));
     asDeployed();
     run(umask, program, "payload", "build", "ocp", "--out", "new/out", "--url", url);
+    gather(umask);
     expect(existsSync(inProject("new/out/payload.ign"))).toBe(true);
+    expect(archives()).toHaveLength(1);
     expect(staged()).toEqual([]);
     const stacks = ["aws-bootstrap", "aws-teardown", "azure-bootstrap", "azure-teardown"];
     const folders = [
-      ...["cdktf.out", "cdktf.out/stacks", ".state", "new", "new/out"],
+      ...["cdktf.out", "cdktf.out/stacks", ".state", "new", "new/out", "konnectivity-gather"],
       ...stacks.map((name) => `cdktf.out/stacks/${name}`),
     ];
     expect(folders.map((folder) => [folder, modeOf(inProject(folder))])).toEqual(
@@ -118,15 +143,16 @@ describe("in a repository of the user's", () => {
   });
 
   it("a .gitignore of theirs is not changed, and payload build says what it lacks", async () => {
-    for (const folder of [".", ".state", "cdktf.out"]) {
+    for (const folder of [".", ".state", "cdktf.out", "konnectivity-gather"]) {
       mkdirSync(inProject(folder), { recursive: true });
       writeFileSync(inProject(folder, ".gitignore"), "theirs\n");
     }
     project.synth();
+    gather("022");
     expect(await build(".")).toContain(
       ".gitignore was there and was not changed: add payload.ign and pointer.ign to it, or `git add -A` takes every secret of the cluster.\n",
     );
-    for (const folder of [".", ".state", "cdktf.out"])
+    for (const folder of [".", ".state", "cdktf.out", "konnectivity-gather"])
       expect(readFileSync(inProject(folder, ".gitignore"), "utf8")).toBe("theirs\n");
     for (const line of ["*.ign", "payload.ign\npointer.ign"]) {
       writeFileSync(inProject(".gitignore"), `theirs\n${line}\n`);
