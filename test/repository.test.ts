@@ -1,8 +1,10 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -201,5 +204,33 @@ describe("links", () => {
     project.synth();
     expect(["cdktf.out", ".state"].map((name) => modeOf(inProject(`target-of-${name}`)))).toEqual(["755", "755"]);
     expect(existsSync(inProject("nowhere"))).toBe(false);
+  });
+});
+
+describe("the clone", () => {
+  it("ignores what the README creates", () => {
+    const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-clone-"));
+    try {
+      copyFileSync(join(root, ".gitignore"), join(folder, ".gitignore"));
+      const readme = readFileSync(join(root, "README.md"), "utf8");
+      const named = (pattern: RegExp) => [...readme.matchAll(pattern)].map(([, name = ""]) => name);
+      const folders = [...new Set([...named(/--dir (\S+)/g), ...named(/--out (\S+)/g)])];
+      expect(folders).toEqual(["ocp", "out"]);
+      const files = [
+        ...folders.flatMap((name) => [`${name}/auth/kubeadmin-password`, `${name}/.openshift_install.log`]),
+        ...named(/print-stream-json > (\S+)/g),
+        "konnectivity-gather/konnectivity-gather-2026-11-16T12-00-00.tar.gz",
+        "konnectivity-gather-2026-11-16T12-00-00.tar.gz",
+      ];
+      const check = (...names: string[]) =>
+        spawnSync("git", ["check-ignore", "--no-index", ...names], { cwd: folder, encoding: "utf8" }).stdout.split(
+          "\n",
+        );
+      spawnSync("git", ["init", "-q"], { cwd: folder });
+      expect(check(...files)).toEqual([...files, ""]);
+      expect(check("konnectivity.yaml", "test/fixtures/ocp/metadata.json", "docs/examples/aws.yaml")).toEqual([""]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
