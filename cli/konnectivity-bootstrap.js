@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Starts the command line from a clean clone: installs what it runs with if that is missing, then hands over.
+// Starts the command line. It never installs npm packages: steps of `cdktf destroy` run it, and npm would delete the cdktf
+// command that waits for them.
 import { constants } from "node:os";
-import { ensureDependencies } from "../scripts/dependencies.js";
+import { checkNode, packageProblem } from "../scripts/dependencies.js";
 
 // cdktf's own packages call what newer Node.js deprecates; whoever runs a command cannot do anything about it.
 process.noDeprecation = true;
@@ -17,17 +18,28 @@ for (const stream of [process.stdout, process.stderr])
     process.exit(1);
   });
 
-try {
-  ensureDependencies({ forTests: false });
-} catch (error) {
-  console.error(`konnectivity-bootstrap: ${error instanceof Error ? error.message : String(error)}`);
+/** @param {string} sentence */
+function stop(sentence) {
+  console.error(`konnectivity-bootstrap: ${sentence}`);
   process.exit(1);
 }
-// Kubernetes' client is a thousand files, and each takes twice as long to load once tsx looks at it too.
-const words = process.argv.slice(2);
-const asksCluster =
-  words.some((word) => word.startsWith("--kubeconfig")) || (words[0] === "teardown" && !words.includes("local"));
-if (asksCluster) await import("@kubernetes/client-node");
-await import("tsx");
-const { main } = await import("./main.ts");
-process.exitCode = await main(process.argv);
+
+try {
+  checkNode();
+} catch (error) {
+  stop(error instanceof Error ? error.message : String(error));
+}
+try {
+  // Kubernetes' client is a thousand files, and each takes twice as long to load once tsx looks at it too.
+  const words = process.argv.slice(2);
+  const asksCluster =
+    words.some((word) => word.startsWith("--kubeconfig")) || (words[0] === "teardown" && !words.includes("local"));
+  if (asksCluster) await import("@kubernetes/client-node");
+  await import("tsx");
+  const { main } = await import("./main.ts");
+  process.exitCode = await main(process.argv);
+} catch (error) {
+  const sentence = packageProblem(error);
+  if (sentence === undefined) throw error;
+  stop(sentence);
+}
