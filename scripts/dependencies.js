@@ -1,7 +1,7 @@
 // Plain JavaScript without dependencies: it runs before there are any.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = resolve(fileURLToPath(new URL("..", import.meta.url)));
@@ -24,10 +24,12 @@ export function checkNode() {
 export function ensureDependencies({ forTests }) {
   checkNode();
   if (differences(forTests)?.length === 0) return;
+  // `npm ci --omit=dev` would remove installed development packages, the cdktf command among them.
+  const withDev = forTests || Object.entries(locked()).some(([path, { dev }]) => dev && existsSync(join(root, path)));
   console.error(
-    `Installing npm packages (once, about a minute, ${forTests ? "1.5 GB, with those for the tests" : "1 GB"}) …`,
+    `Installing npm packages (once, about a minute, ${withDev ? "1.5 GB, with those for the tests" : "1 GB"}) …`,
   );
-  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", ...(forTests ? [] : ["--omit=dev"])], {
+  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", ...(withDev ? [] : ["--omit=dev"])], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
     encoding: "utf8",
