@@ -3,6 +3,7 @@
 // command that waits for them.
 import { constants } from "node:os";
 import { checkNode, packageProblem } from "../scripts/dependencies.js";
+import "../scripts/before-tsx.js";
 
 // cdktf's own packages call what newer Node.js deprecates; whoever runs a command cannot do anything about it.
 process.noDeprecation = true;

@@ -1,6 +1,7 @@
 // stand-in.js NAME ARGUMENT...: runs one of the programs in stand-ins/, from inside a simulated machine. As CommonJS, like
 // scripts/app.js: a lab starts dozens of them, and each is there in two thirds of the time.
 import { createRequire } from "node:module";
+import "../scripts/before-tsx.js";
 import "tsx/cjs";
 
 process.setSourceMapsEnabled(false);

@@ -2,6 +2,7 @@
 // of `node --import tsx main.ts`: no second thread for tsx, and the maps inside the provider bindings stay undecoded.
 import { createRequire } from "node:module";
 import { packageProblem } from "./dependencies.js";
+import "./before-tsx.js";
 
 // cdktf's own packages call what newer Node.js deprecates; whoever runs the app cannot do anything about it.
 process.noDeprecation = true;
