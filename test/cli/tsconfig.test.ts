@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,4 +75,31 @@ describe.each(places)("a tsconfig.json of others in %s", (_, planted) => {
     ]);
     expect(existsSync(join(folder, "marker"))).toBe(false);
   });
+});
+
+it("tsx's cache in the temporary folder is used only if nobody else can write to it", async () => {
+  const user = process.geteuid?.() ?? 0;
+  const cache = join(folder, `tsx-${user}`);
+  const marker = join(folder, "marker");
+  const version = () => runIn(folder, ["node", program, "--version"], { TMPDIR: folder });
+  const first = await version();
+  expect(first).toMatchObject({ code: 0, stderr: "" });
+
+  // Code in everything that is cached, which leaves a file behind when it runs.
+  const names = readdirSync(cache);
+  expect(names.length).toBeGreaterThan(5);
+  const evil = `import("node:fs").then((fs) => fs.writeFileSync(${JSON.stringify(marker)}, ""));`;
+  for (const name of names) {
+    const { code, ...rest } = JSON.parse(readFileSync(join(cache, name), "utf8")) as { code: string };
+    writeFileSync(join(cache, name), JSON.stringify({ ...rest, code: `${evil}${code}` }));
+  }
+  chownSync(cache, 65534, 65534);
+  expect(await version()).toEqual(first);
+  chownSync(cache, user, 0);
+  chmodSync(cache, 0o777);
+  expect(await version()).toEqual(first);
+  expect(existsSync(marker)).toBe(false);
+  chmodSync(cache, 0o755);
+  expect(await version()).toEqual(first);
+  expect(existsSync(marker)).toBe(true);
 });
