@@ -29,8 +29,17 @@ export function ensureDependencies({ forTests }) {
   console.error(
     `Installing npm packages (once, about a minute, ${withDev ? "1.5 GB, with those for the tests" : "1 GB"}) …`,
   );
-  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", ...(withDev ? [] : ["--omit=dev"])], {
-    cwd: root,
+  npmCi(root, ...(withDev ? [] : ["--omit=dev"]));
+}
+
+/**
+ * Installs what a folder's lock file names. Throws one sentence if that fails.
+ * @param {string} folder
+ * @param {string[]} options
+ */
+export function npmCi(folder, ...options) {
+  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", ...options], {
+    cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
     encoding: "utf8",
   });
@@ -42,7 +51,7 @@ export function ensureDependencies({ forTests }) {
         .split("\n")
         .map((line) => /^npm (?:error|ERR!) (?!code )(.+)/.exec(line)?.[1])
         .find((line) => line !== undefined) ?? "no reason given";
-    throw new Error(`"npm ci" failed (${reason.trim()}): run it in ${root} and see.`);
+    throw new Error(`"npm ci" failed (${reason.trim()}): run it in ${folder} and see.`);
   }
 }
 

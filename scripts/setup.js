@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { ensureDependencies } from "./dependencies.js";
 import { ensureGoProgram, oldProxies } from "./go-programs.js";
+import { ensureNodeVersions } from "./node-versions.js";
 
 const forTests = process.argv.includes("--for-tests");
 const forLab = forTests || process.argv.includes("--for-lab");
@@ -116,11 +117,8 @@ if (forLab) {
   });
 }
 
-if (forTests)
+if (forTests) {
+  await orStop(ensureNodeVersions);
   for (const program of /** @type {const} */ (["kubernetes-schema", "load", ...oldProxies]))
     await orStop(() => ensureGoProgram(program));
-
-if (Number(process.versions.node.split(".")[0]) >= 24)
-  console.error(
-    "Note: `npx cdktf` does not start on Node.js 24 or newer (its terminal module has no build for it); use Node.js 20 or 22 for it.",
-  );
+}
