@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 interface Lock {
-  readonly packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>;
+  readonly packages: Record<
+    string,
+    { resolved?: string; hasInstallScript?: boolean; optionalDependencies?: Record<string, string> }
+  >;
 }
 const read = (file: string): unknown => JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"));
 
@@ -21,4 +24,11 @@ describe.each(["package-lock.json", "test/node-versions/package-lock.json"])("%s
   it("does not say where packages were downloaded", () => {
     expect(Object.entries(packages).filter(([, { resolved }]) => resolved?.startsWith("http"))).toEqual([]);
   });
+});
+
+it("package.json says of each package with an install script whether it may run", () => {
+  const { packages } = read("package-lock.json") as Lock;
+  const { allowScripts } = read("package.json") as { allowScripts: object };
+  const scripts = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+  expect(scripts.map(([path]) => path.replace("node_modules/", ""))).toEqual(Object.keys(allowScripts));
 });
