@@ -1,16 +1,44 @@
 import { describe, expect, it } from "vitest";
 import { fixturesOf010, projectOf, stacksOf } from "../support/fixtures-of-0.1.0.ts";
-import type { StackJson } from "../support/stacks.ts";
+import { only, type StackJson } from "../support/stacks.ts";
 
-/** What today's stacks say otherwise than those of 0.1.0, and why. */
+/** What today's stacks contain otherwise than those of 0.1.0, and why. */
 interface Difference {
   readonly reason: string;
-  readonly stacks: RegExp;
-  /** Makes of 0.1.0's stack what today's must be. */
-  readonly apply: (stack: StackJson) => void;
+  readonly stack: string;
+  /** Makes both the same, by changing what 0.1.0 made, or by leaving out what is new. */
+  readonly level: (then: StackJson, today: StackJson) => void;
 }
 
-const differences: readonly Difference[] = [];
+const differences: readonly Difference[] = [
+  {
+    reason: "Google refuses shielded VM options for some images, so none is sent unless the config sets it",
+    stack: "google-bootstrap",
+    level: (then) => {
+      delete only(then, "google_compute_instance").shielded_instance_config;
+    },
+  },
+  {
+    reason: "options that came after 0.1.0 have a digest of their own, or machines of 0.1.0 would be replaced",
+    stack: "google-bootstrap",
+    level: (_, today) => {
+      leaveOut(today, "payload_later-parts_EFD526B5");
+    },
+  },
+];
+
+/** Leaves out a terraform_data resource that is new, and every list entry that refers to it. */
+function leaveOut(stack: StackJson, id: string): void {
+  const { [id]: found, ...rest } = stack.resource.terraform_data ?? {};
+  expect(found, `${id}: take it out of the list of differences`).toBeDefined();
+  stack.resource.terraform_data = rest;
+  const withoutIt = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter((one) => one !== `terraform_data.${id}`).map(withoutIt);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutIt(one)]));
+  };
+  stack.resource = withoutIt(stack.resource) as StackJson["resource"];
+}
 
 const fixtures = fixturesOf010();
 
@@ -20,15 +48,16 @@ it("has fixtures of every platform and every config", () => {
   for (const platform of ["google", "local"]) expect(names(platform), platform).toEqual(configs);
 });
 
-describe.each(fixtures)("a config that $platform was deployed with by 0.1.0: $name", (fixture) => {
-  it("gives the same stacks, but for the differences that are named here", () => {
+describe.each(fixtures)("the config of $platform, $name", (fixture) => {
+  it("gives the stacks that 0.1.0 made of it, but for the differences listed here", () => {
     const project = projectOf(fixture);
     try {
-      const today = project.synth();
+      const stacks = project.synth();
       for (const name of stacksOf(fixture)) {
-        const expected = fixture.stack(name);
-        for (const { stacks, apply } of differences) if (stacks.test(name)) apply(expected);
-        expect(today[name]).toEqual(expected);
+        const then = fixture.stack(name);
+        const today = stacks[name] ?? expect.fail(`no ${name}`);
+        for (const { stack, level } of differences) if (stack === name) level(then, today);
+        expect(today).toEqual(then);
       }
     } finally {
       project.remove();
