@@ -4,32 +4,86 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { version } from "../constructs/package.ts";
 import type { Look } from "./look.ts";
+import { isProbeSection } from "./probe.ts";
 import { statusText } from "./status-text.ts";
 
-/** Everything that was seen, as files; without secrets. */
+/** Everything that was seen, as files; without secrets. No name that a machine or an API sent is a path. */
 export function gatheredFiles({ answers, cluster, status }: Look, now: Date): Map<string, string> {
   const files = new Map<string, string>();
   const add = (name: string, text: string) => {
     if (text !== "") files.set(name, withoutSecrets(`${text.trimEnd()}\n`));
   };
-  add("README", `konnectivity-bootstrap ${version}, gathered ${now.toISOString()}\n\n${readme}`);
+  const folders = safeNames(answers.map(({ machine }) => machine), ["README", "status.txt", "cluster"]); // prettier-ignore
+  const pods = cluster !== undefined && "pods" in cluster ? cluster.pods : [];
+  const logs = safeNames(pods.map(({ name }) => name));
+  const renamed = [
+    ...folders.map(({ given, safe }) => ({ given, safe, file: `${safe}/` })),
+    ...logs.map(({ given, safe }) => ({ given, safe, file: logFile(safe) })),
+  ].filter(({ given, safe }) => given !== safe);
+  const names = renamed.map(({ given, file }) => `${file} belongs to ${JSON.stringify(given)}`);
+  add(
+    "README",
+    [
+      `konnectivity-bootstrap ${version}, gathered ${now.toISOString()}\n\n${readme}`,
+      ...(names.length === 0 ? [] : [`Names that were changed to be file names:\n${names.join("\n")}`]),
+    ].join("\n\n"),
+  );
   add("status.txt", statusText(status));
-  for (const answer of answers) {
-    const folder = answer.machine.replaceAll(/[^\w.@:-]/g, "_");
+  for (const [index, answer] of answers.entries()) {
+    const folder = folders[index]?.safe ?? "";
     if ("silent" in answer) add(`${folder}/silent.txt`, answer.silent);
-    else for (const [name, text] of answer.sections) add(`${folder}/${name}.txt`, text);
+    else {
+      for (const [name, text] of answer.sections) if (isProbeSection(name)) add(`${folder}/${name}.txt`, text);
+      add(`${folder}/unknown-sections.txt`, unknownSections(answer.sections));
+    }
   }
   if (cluster !== undefined && "silent" in cluster) add("cluster/silent.txt", cluster.silent);
   if (cluster !== undefined && "pods" in cluster) {
-    add("cluster/pods.json", JSON.stringify(cluster.pods.map(({ log: _, ...pod }) => pod), undefined, 2)); // prettier-ignore
+    add("cluster/pods.json", JSON.stringify(pods.map(({ log: _, ...pod }) => pod), undefined, 2)); // prettier-ignore
     add("cluster/events.txt", cluster.events.join("\n"));
-    for (const { name, log = "" } of cluster.pods) add(`cluster/${name}.log.txt`, log);
+    for (const [index, { log = "" }] of pods.entries()) add(logFile(logs[index]?.safe ?? ""), log);
   }
   return files;
 }
 
+const logFile = (pod: string) => `cluster/${pod}.log.txt`;
+
+interface SafeName {
+  readonly given: string;
+  readonly safe: string;
+}
+
+/** The longest name that still leaves room for a number and an ending on every file system. */
+const longestName = 100;
+
+/**
+ * A file name for each name, and none twice: also where upper and lower case are the same.
+ * @param taken names that are not free
+ */
+export function safeNames(names: readonly string[], taken: readonly string[] = []): SafeName[] {
+  const used = new Set(taken.map((name) => name.toLowerCase()));
+  return names.map((given) => {
+    // No dot at either end: "." and ".." are folders, other names would be hidden. No "-" in front: programs take it for an option.
+    const reduced = given.slice(0, longestName).replaceAll(/[^\w.@-]/g, "_").replaceAll(/^[.-]|\.$/g, "_"); // prettier-ignore
+    const base = reduced === "" ? "unnamed" : reduced;
+    let safe = base;
+    for (let number = 2; used.has(safe.toLowerCase()); number++) safe = `${base}-${number}`;
+    used.add(safe.toLowerCase());
+    return { given, safe };
+  });
+}
+
+/** What a machine sent under names that are not the probe's. */
+function unknownSections(sections: ReadonlyMap<string, string>): string {
+  return [...sections]
+    .filter(([name]) => !isProbeSection(name))
+    .map(([name, text]) => `== ${JSON.stringify(name)}\n${text.replaceAll(/^/gm, " ")}\n`)
+    .join("");
+}
+
 const readme = `status.txt is what the status command says. Each machine has a folder: what was asked there is in cluster/probe.sh of the
-project. It is read-only, and asks for no key, token or kubeconfig; logs are looked through for such things once more.`;
+project. It is read-only, and asks for no key, token or kubeconfig; logs are looked through for such things once more.
+unknown-sections.txt holds what a machine sent beside the answers to that.`;
 
 /** Nothing of this is asked for; a program's log is not ours, though. */
 export function withoutSecrets(text: string): string {

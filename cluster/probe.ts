@@ -5,6 +5,29 @@ import { lastReason, type Reason } from "./reasons.ts";
 /** What is run on a machine to see its part of the tunnel. */
 export const probeScript = readFileSync(new URL("probe.sh", import.meta.url), "utf8");
 
+/** The sections that probe.sh prints; a test compares them. An agent's have its number in front. */
+export const machineSections = [
+  ...["machine", "record", "ended", "server-pod", "stages", "said", "certificates", "egress-selector"],
+  ...["kube-apiserver-config", "kube-apiserver", "healthz", "readyz", "metrics", "sockets", "arguments"],
+  ...["container", "log", "end"],
+];
+export const agentSections = [
+  "container",
+  "arguments",
+  "proxies",
+  "certificates",
+  "readyz",
+  "metrics",
+  "dialling",
+  "log",
+];
+
+/** Whether the probe prints a section of this name. The answer comes from a machine, which may have made up others. */
+export function isProbeSection(name: string): boolean {
+  const [, ofAgent] = /^agent-\d{1,3}\.(.*)$/.exec(name) ?? [];
+  return ofAgent === undefined ? machineSections.includes(name) : agentSections.includes(ofAgent);
+}
+
 /** A way onto a machine, to run bash there as root. */
 export interface Way {
   /** How the user knows the machine. */
