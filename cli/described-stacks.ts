@@ -14,12 +14,12 @@ export interface MadeResource {
 /** Describes the stacks into a folder that is gone afterwards, and reads what is in them. */
 export async function describedStacks(inputs: Inputs): Promise<Record<string, MadeResource[]>> {
   // Only here: loading cdktf takes longer than all the rest of a command.
-  const { bootstrapStacks, newApp } = await import("../stacks/app.ts");
+  const { bootstrapStacks, newApp, writeCode } = await import("../stacks/app.ts");
   const outdir = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-check-"));
   try {
     const app = newApp(outdir);
     bootstrapStacks(app, inputs);
-    app.synth();
+    writeCode(app, inputs);
     const folder = join(outdir, "stacks");
     return Object.fromEntries(
       readdirSync(folder).map((stack) => [

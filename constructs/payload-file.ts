@@ -8,6 +8,7 @@ import { keepPrivate } from "./config/private-folder.ts";
 import { writeUserFiles } from "./config/user-file.ts";
 import { recordName } from "./payload-record.ts";
 import { addressOf } from "./terraform-address.ts";
+import { literal } from "./terraform-literal.ts";
 import { type PointerProps, pointerTo } from "./payload/pointer.ts";
 import { writeDocument } from "./payload/write.ts";
 
@@ -78,7 +79,7 @@ export class PayloadFile extends Construct {
     const present = new TerraformLocal(this, "present", false);
     return {
       condition: `\${local.${present.friendlyUniqueId}}`,
-      errorMessage: `Nothing can be deployed: ${why}. Give the folder in which "openshift-install create ignition-configs" ran as installDir.`,
+      errorMessage: `Nothing can be deployed: ${literal(why, "The reason why there is no payload")}. Give the folder in which "openshift-install create ignition-configs" ran as installDir.`,
     };
   }
 

@@ -63,6 +63,9 @@ const sentences = {
   "token-kubeconfig-unusable": (p: { path: string; found: string }) =>
     `Token authentication needs ${p.path} in bootstrap.ign with exactly one user entry, but ${p.found}: use \`authentication: mtls\`.`,
 
+  "template-refused": (p: { what: string; found: string }) =>
+    `${p.what} is ${p.found}, which cannot stand in Terraform code as it is: Terraform or cdktf would take a part of it for an expression; give it another name.`,
+
   // The pointer
   "pointer-url-invalid": (p: { found: string }) =>
     `${p.found} is not a URL that a pointer can name: give https://…, s3://bucket/key or gs://bucket/object.`,

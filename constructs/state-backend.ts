@@ -6,6 +6,7 @@ import { everything, ignoreInGit, keepPrivate, makePrivateFolder } from "./confi
 import { hasResources } from "./config/remembered.ts";
 import { nothingThere, reasonOf } from "./config/user-file.ts";
 import { InputError, problem } from "./problems.ts";
+import { plainLiteral } from "./terraform-literal.ts";
 
 const backupOf = (file: string) => `${file}.backup`;
 /** The file of a stack's local state. */
@@ -44,7 +45,7 @@ export function addStateBackend(
 /** From the stack's folder, because the tree may move. */
 function localStateFile(stack: TerraformStack, stateFolder: string): string {
   const workingDirectory = resolve(App.of(stack).outdir, Manifest.stacksFolder, stack.node.id);
-  return relative(workingDirectory, localFile(stateFolder, stack.node.id));
+  return plainLiteral(relative(workingDirectory, localFile(stateFolder, stack.node.id)), "The path of the state");
 }
 
 /** The state before the last run, which Terraform keeps beside a local one. From the stack's folder. */

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { Annotations, App, Manifest } from "cdktf";
 import { type Inputs } from "../constructs/config/inputs.ts";
@@ -8,6 +8,8 @@ import { reasonOf } from "../constructs/config/user-file.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { payloadFileName } from "../constructs/payload-file.ts";
 import { protectLocalState } from "../constructs/state-backend.ts";
+import { commandLine } from "../constructs/teardown/command-line.ts";
+import { templatesLeft } from "../constructs/terraform-literal.ts";
 import { AwsBootstrap } from "./aws.ts";
 import { AzureBootstrap } from "./azure.ts";
 import type { BootstrapStack } from "./bootstrap-stack.ts";
@@ -65,7 +67,7 @@ function describeAndWrite(inputs: Inputs, outdir?: string): void {
     protectLocalState(stateFolder, namesIn(app), !project.some((folder) => isIn(stateFolder, folder)));
     if (metadata !== undefined) rememberCluster(stateFolder, metadata);
   }
-  app.synth();
+  writeCode(app, inputs);
   for (const name of namesIn(app)) keepPrivate(join(app.outdir, Manifest.stacksFolder, name));
   removeOtherPayloads(app);
   for (const { payload } of stacks) payload.write();
@@ -81,6 +83,23 @@ function protectOutput(outdir: string): void {
   if (own) keepPrivate(outdir);
   ignoreInGit(outdir, own ? everything : ours.map((name) => `/${name}`));
   keepPrivate(join(outdir, Manifest.stacksFolder));
+}
+
+/**
+ * Writes the stacks' code. Nothing of the inputs is an expression: code in which Terraform would evaluate a part of them
+ * is removed again.
+ */
+export function writeCode(app: App, { payload, local, ...texts }: Inputs): void {
+  app.synth();
+  const outside = [texts, payload.present ? "" : payload.why, local?.name, app.outdir, commandLine];
+  const files = namesIn(app).map((name) => join(app.outdir, Manifest.stacksFolder, name, "cdk.tf.json"));
+  const left = files.flatMap((file) => templatesLeft(outside, JSON.parse(readFileSync(file, "utf8"))));
+  if (left.length === 0) return;
+  for (const file of files) rmSync(file);
+  const found = [...new Set(left)].map((text) => JSON.stringify(text));
+  throw new InputError(
+    ...found.map((text) => problem("template-refused", { what: "A part of the input", found: text })),
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import { addStateBackend, localStateBackup } from "../constructs/state-backend.t
 import { configOf, configPrefix, gateStep, stepOf } from "../constructs/teardown/command-line.ts";
 import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
 import { addressOf } from "../constructs/terraform-address.ts";
+import { literal } from "../constructs/terraform-literal.ts";
 
 export interface BootstrapStackProps {
   readonly platform: Platform | "local";
@@ -88,7 +89,9 @@ export abstract class BootstrapStack extends TerraformStack {
 
   protected addOutputs(machine: MachineOutputs): void {
     const { platform, inputs } = this.#props;
-    const { installDir, firewall, firewallNeed } = inputs;
+    const { firewall, firewallNeed } = inputs;
+    const installDir = literal(shellWord(inputs.installDir), "The way to the install folder");
+    const prefix = literal(configPrefix(inputs), "The way to the config file");
     const reachable = machine.publicIp ?? machine.privateIp;
     const outputs: Record<string, { value: unknown; description: string } | undefined> = {
       bootstrap_private_ip: { value: machine.privateIp, description: "The machine's address for the cluster's nodes" },
@@ -116,15 +119,15 @@ export abstract class BootstrapStack extends TerraformStack {
           : undefined,
       ssh: { value: `ssh core@${reachable}`, description: "If ssh is open" },
       gather: {
-        value: `openshift-install gather bootstrap --dir ${shellWord(installDir)} --bootstrap ${reachable}`,
+        value: `openshift-install gather bootstrap --dir ${installDir} --bootstrap ${reachable}`,
         description: "If the installation fails",
       },
       next: {
-        value: `openshift-install wait-for bootstrap-complete --dir ${shellWord(installDir)}`,
+        value: `openshift-install wait-for bootstrap-complete --dir ${installDir}`,
         description: "Waits until the cluster needs the machine no longer",
       },
       teardown: {
-        value: `${configPrefix(inputs)}npx cdktf destroy '${platform}-*'`,
+        value: `${prefix}npx cdktf destroy '${platform}-*'`,
         description: "After that: removes the machine, the rule and the payload",
       },
     };

@@ -24,6 +24,7 @@ import { inspect } from "../constructs/payload/inspect.ts";
 import { type PointerProps, pointerTo } from "../constructs/payload/pointer.ts";
 import { InputError, type Problem, type ProblemCode, problemCodes } from "../constructs/problems.ts";
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
+import { synthesize } from "../stacks/app.ts";
 import { labIsUp } from "../lab/lab.ts";
 import { kubeconfigText, withApi } from "./support/api.ts";
 import { removeLab, startLab } from "./support/lab.ts";
@@ -281,6 +282,14 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   "metadata-invalid": ["", "[]", "{}", '{"clusterName":"a","infraID":5}'].map(
     (metadata) => () => readInstallDir(installDir("with-metadata", metadata)),
   ),
+  "template-refused": [
+    () => {
+      const aside = join(folder, "a${1}");
+      mkdirSync(aside, { recursive: true });
+      const project = new Project({ local: {} }, { folder: aside });
+      synthesize(project.inputs(), join(folder, "aside.out"));
+    },
+  ],
   "stream-invalid": [() => readStream(userFile("stream.json", "x")), () => readStream(userFile("stream.json", "{}"))],
   "stream-lacks-image": [
     () => {

@@ -2,6 +2,7 @@ import { LinuxVirtualMachine } from "@cdktf/provider-azurerm/lib/linux-virtual-m
 import { Fn, type ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
 import type { PayloadFile } from "../payload-file.ts";
+import { literal } from "../terraform-literal.ts";
 
 /** An image by its id, or one of the marketplace. */
 export type Image =
@@ -63,7 +64,10 @@ export class Machine extends Construct {
       encryptionAtHostEnabled: props.encryptionAtHost,
       adminUsername,
       disablePasswordAuthentication: true,
-      adminSshKey: sshKey === undefined ? undefined : [{ username: adminUsername, publicKey: sshKey }],
+      adminSshKey:
+        sshKey === undefined
+          ? undefined
+          : [{ username: adminUsername, publicKey: literal(sshKey, "The ssh key for core") }],
       identity: identityId === undefined ? undefined : { type: "UserAssigned", identityIds: [identityId] },
       // Not user data: Ignition before 2.14 does not look there.
       customData: customData(payload.pointer({ url: payloadUrl }), payloadUrl, payloadQuery),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { tunnelSchema } from "../konnectivity/options.ts";
 import { isObject } from "../payload/ignition.ts";
 import { InputError, type Problem, problem } from "../problems.ts";
+import { hasTemplate } from "../terraform-literal.ts";
 import { awsSchema } from "./aws.ts";
 import { azureSchema } from "./azure.ts";
 import { oneOf, text, textLike, wholeNumber, yesOrNo } from "./fields.ts";
@@ -130,12 +131,12 @@ export function readConfigAsFarAsPossible(
 
 /** Terraform would take these for expressions of its own. */
 function templatesIn(value: unknown, path = "", above: readonly unknown[] = []): Problem[] {
-  if (typeof value === "string" && /[$%]\{/.test(value))
+  if (typeof value === "string" && hasTemplate(value))
     return [problem("option-invalid", { path, found: JSON.stringify(value), expected: "a text without ${ and %{" })];
   if (typeof value !== "object" || value === null || above.includes(value)) return [];
   return Object.entries(value).flatMap(([key, part]) => {
     const at = path === "" ? key : `${path}.${key}`;
-    return /[$%]\{/.test(key)
+    return hasTemplate(key)
       ? [problem("option-invalid", { path: at, found: "a name with ${ or %{", expected: "one without" })]
       : templatesIn(part, at, [...above, value]);
   });

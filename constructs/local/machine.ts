@@ -2,6 +2,7 @@ import { DataResource } from "cdktf";
 import { Construct } from "constructs";
 import type { Layout } from "../../lab/layout.ts";
 import type { PayloadFile } from "../payload-file.ts";
+import { literal } from "../terraform-literal.ts";
 
 export interface MachineProps extends Layout {
   /** The lab's name. */
@@ -17,7 +18,8 @@ export class Machine extends Construct {
 
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
-    const { lab, nodes, ipFamily, program, payload } = props;
+    const { lab, nodes, ipFamily, payload } = props;
+    const program = literal(props.program, "The way to the command line's program");
     payload.machineIsMadeOf({ lab, nodes, ipFamily });
     const machine = new DataResource(this, "Default", {
       input: { lab, program, ...payload.record },

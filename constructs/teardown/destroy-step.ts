@@ -1,5 +1,6 @@
 import { DataResource, type ITerraformDependable, type LocalExecProvisioner } from "cdktf";
 import { Construct } from "constructs";
+import { literal } from "../terraform-literal.ts";
 
 export interface DestroyStepProps {
   /** Words after the command line's name. */
@@ -22,7 +23,7 @@ const removalOf = (files: readonly string[]): LocalExecProvisioner => ({
   when: "destroy",
   interpreter: ["node", "-e"],
   command: "for (const file of JSON.parse(process.env.FILES)) require('node:fs').rmSync(file, { force: true })",
-  environment: { FILES: JSON.stringify(files) },
+  environment: { FILES: literal(JSON.stringify(files), "The list of files that a destroy removes") },
 });
 
 /**
@@ -35,7 +36,8 @@ export class DestroyStep extends Construct {
   constructor(scope: Construct, id: string, props: DestroyStepProps) {
     super(scope, id);
     const { command, program, workingDirectory, before = [], mayFail = false, thenRemoves = [] } = props;
-    const words = [...command];
+    // No part of it is an expression; paths may look like one.
+    const words = command.map((word) => literal(word, "A word of a step's command"));
     const last = words.pop() ?? "";
     this.resource = new DataResource(this, "Default", {
       input: { step: id },
@@ -44,9 +46,9 @@ export class DestroyStep extends Construct {
         {
           type: "local-exec",
           when: "destroy",
-          workingDir: workingDirectory,
+          workingDir: literal(workingDirectory, "The way to the working directory"),
           // No shell: words are passed as they are.
-          interpreter: ["node", program, ...words],
+          interpreter: ["node", literal(program, "The way to the command line's program"), ...words],
           command: last,
         },
         ...(thenRemoves.length === 0 ? [] : [removalOf(thenRemoves)]),
