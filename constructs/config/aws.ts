@@ -4,6 +4,7 @@ import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld 
 
 const id = (prefix: string) =>
   textLike(`an id like ${prefix}-0123456789abcdef0`, new RegExp(`^${prefix}-[0-9a-f]{8,17}$`));
+export const ami = () => id("ami");
 const arn = (service: string, example: string, resource: string, account = "\\d{12}") =>
   textLike(
     `an ARN like arn:aws:${service}:${example}`,
@@ -11,7 +12,7 @@ const arn = (service: string, example: string, resource: string, account = "\\d{
   );
 /** Not an alias: IAM does not let anybody decrypt by one. */
 const kmsKey = () => arn("kms", "eu-central-1:123456789012:key/…", "key/[\\w-]+");
-const region = textLike("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/);
+export const awsRegion = () => textLike("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/);
 const targetGroup = () =>
   arn(
     "elasticloadbalancing",
@@ -29,7 +30,7 @@ const identityWait = 30;
 /** Names are those of the UPI template `04_cluster_bootstrap.yaml`, where it has one. */
 export const awsSchema = z.strictObject(
   {
-    region: region.optional().describe("Where the cluster is. Default: what metadata.json says."),
+    region: awsRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
     vpcId: id("vpc").describe("The cluster's VPC."),
     publicSubnet: id("subnet")
       .optional()
@@ -53,7 +54,7 @@ export const awsSchema = z.strictObject(
     internalServiceTargetGroupArn: targetGroup()
       .optional()
       .describe("Target group of the machine config server, 22623."),
-    rhcosAmi: id("ami").optional().describe("The machine's image. Default: the stream's, by region."),
+    rhcosAmi: ami().optional().describe("The machine's image. Default: the stream's, by region."),
     bootstrapInstanceType: textLike("an instance type like m6i.xlarge", /^[a-z][a-z0-9-]*\.[a-z0-9-]+$/)
       .optional()
       .describe("The machine's size. Default: m6i.xlarge, on aarch64 m6g.xlarge."),

@@ -1,4 +1,8 @@
 import { z } from "zod";
+import { textLike } from "./fields.ts";
+
+export const sshKey = () =>
+  textLike("an RSA or ED25519 public key in one line", /^ssh-(rsa|ed25519) AAAA[A-Za-z0-9+/]+=*( [^\r\n]*)?$/);
 
 const core = z.object({
   passwd: z.object({
@@ -15,6 +19,7 @@ export function coreKeyOf(payload: string): string | undefined {
   const keys = (data?.passwd.users ?? [])
     .filter(({ name }) => name === "core")
     .flatMap(({ sshAuthorizedKeys }) => sshAuthorizedKeys ?? [])
-    .flatMap((text) => text.split("\n").map((key) => key.trim()));
+    .flatMap((text) => text.split("\n").map((key) => key.trim()))
+    .filter((key) => sshKey().safeParse(key).success);
   return ["ssh-rsa ", "ssh-ed25519 "].flatMap((type) => keys.filter((key) => key.startsWith(type)))[0];
 }

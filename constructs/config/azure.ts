@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isIpv6, isIpv6Network, networkContains, networksOverlap } from "../addresses.ts";
-import { coreKeyOf } from "./azure-ssh-key.ts";
+import { coreKeyOf, sshKey } from "./azure-ssh-key.ts";
 import { network, oneOf, textLike, wholeNumber, yesOrNo } from "./fields.ts";
 import { invalid, type PlatformContext, refuse, required, warnOfWorld } from "./platform.ts";
 
@@ -17,7 +17,8 @@ const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-
 const group = "[-\\w.()]{0,89}[-\\w()]";
 const name = "[a-zA-Z0-9]([-\\w.]{0,78}\\w)?";
 
-const resourceGroup = () => textLike("a resource group's name", new RegExp(`^${group}$`));
+export const resourceGroup = () => textLike("a resource group's name", new RegExp(`^${group}$`));
+export const azureRegion = () => textLike("a region like westeurope", /^[a-z][a-z0-9]+$/);
 const named = (what: string) => textLike(`a ${what}'s name`, new RegExp(`^${name}$`));
 const idOf = (what: string, ...types: string[]) =>
   textLike(
@@ -42,9 +43,7 @@ export const azureSchema = z.strictObject(
     cloudName: oneOf(...cloudNames)
       .optional()
       .describe("Which of Azure's clouds. Default: what metadata.json says, or AzurePublicCloud."),
-    region: textLike("a region like westeurope", /^[a-z][a-z0-9]+$/)
-      .optional()
-      .describe("Where the cluster is. Default: what metadata.json says."),
+    region: azureRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
     resourceGroupName: resourceGroup()
       .optional()
       .describe(
@@ -116,10 +115,7 @@ export const azureSchema = z.strictObject(
     encryptionAtHost: yesOrNo()
       .default(false)
       .describe("Encrypts caches and temporary disk too; the subscription must have the feature EncryptionAtHost."),
-    sshKeyData: textLike(
-      "an RSA or ED25519 public key in one line",
-      /^ssh-(rsa|ed25519) AAAA[A-Za-z0-9+/]+=*( [^\r\n]*)?$/,
-    )
+    sshKeyData: sshKey()
       .optional()
       .describe("A public key for the account core; Azure demands one. Default: one that bootstrap.ign has for core."),
     publicIp: yesOrNo().default(false).describe("Whether the machine gets a public address."),

@@ -4,6 +4,7 @@ import { oneOf, textLike, wholeNumber, yesOrNo } from "./fields.ts";
 import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./google-link.ts";
 import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld } from "./platform.ts";
 
+export const googleRegion = () => textLike("a region like europe-west1", /^[a-z]+(-[a-z]+)+\d+$/);
 const networkTag = () =>
   googleName("a network tag like prod-x7k2p-master (lower case letters, digits and -, at most 63)");
 const kmsKey = () =>
@@ -26,9 +27,7 @@ export const googleSchema = z.strictObject(
       .describe(
         "Host project of a shared VPC: the rules are made there. Default: what metadata.json says, or project.",
       ),
-    region: textLike("a region like europe-west1", /^[a-z]+(-[a-z]+)+\d+$/)
-      .optional()
-      .describe("Where the cluster is. Default: what metadata.json says."),
+    region: googleRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
     zone: textLike("a zone like europe-west1-b", /^[a-z]+(-[a-z]+)+\d+-[a-z0-9]+$/).describe(
       "Where the machine is: a zone of the region.",
     ),

@@ -1,52 +1,57 @@
 import { z } from "zod";
+import { isObject } from "../payload/ignition.ts";
 import { InputError, problem } from "../problems.ts";
+import { awsRegion } from "./aws.ts";
+import { azureRegion, resourceGroup } from "./azure.ts";
+import { text, textLike } from "./fields.ts";
+import { projectId } from "./google-link.ts";
+import { googleRegion } from "./google.ts";
+import { describeIssues } from "./parse.ts";
 import { readUserFile } from "./user-file.ts";
 
 /** An infra ID. One that begins with a digit is none for every cloud. */
 export const infraIdPattern = /^[a-z0-9]([a-z0-9-]{0,25}[a-z0-9])?$/;
 
-/** The installer writes what it does not know as an empty text. */
-const known = () =>
-  z
-    .string()
-    .optional()
-    .transform((value) => (value === "" ? undefined : value));
+/** The installer writes what it does not know as an empty text. Checked like the option of the same meaning. */
+const known = <T extends z.ZodType<string>>(kind: T) =>
+  z.preprocess((value) => (value === "" ? undefined : value), kind.optional());
+const anyText = () => z.string({ error: "a text" });
+const part = <T extends z.ZodRawShape>(shape: T) => z.object(shape, { error: "an object" }).optional();
 
 /** What is read of the metadata.json that openshift-install writes; the rest of it is the installer's. */
 const metadataSchema = z.object({
-  clusterName: z.string().min(1),
+  clusterName: text("the cluster's name"),
   /** The cluster's name in the cloud: part of every resource's name. */
-  infraID: z.string().regex(infraIdPattern),
-  clusterID: known(),
-  aws: z.object({ region: known() }).optional(),
-  azure: z
-    .object({
-      region: known(),
-      resourceGroupName: known(),
-      cloudName: known(),
-    })
-    .optional(),
-  gcp: z
-    .object({
-      region: known(),
-      projectID: known(),
-      networkProjectID: known(),
-    })
-    .optional(),
+  infraID: textLike("an infra ID like prod-x7k2p", infraIdPattern),
+  /** Never itself in the code: only digits of it, or of its hash. */
+  clusterID: known(anyText()),
+  aws: part({ region: known(awsRegion()) }),
+  azure: part({
+    region: known(azureRegion()),
+    resourceGroupName: known(resourceGroup()),
+    /** Only compared with the names that are known. */
+    cloudName: known(anyText()),
+  }),
+  gcp: part({
+    region: known(googleRegion()),
+    projectID: known(projectId()),
+    networkProjectID: known(projectId()),
+  }),
 });
 export type Metadata = z.output<typeof metadataSchema>;
 
 export function readMetadata(file: string): Metadata {
   const invalid = (detail: string) => new InputError(problem("metadata-invalid", { file, detail }));
-  const text = readUserFile(file, "check its permissions");
+  const content = readUserFile(file, "check its permissions");
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(content);
   } catch {
     throw invalid("it is not JSON");
   }
+  if (!isObject(value)) throw invalid("it is not an object");
   const result = metadataSchema.safeParse(value);
   if (result.success) return result.data;
-  const paths = result.error.issues.map(({ path }) => path.join(".") || "the whole");
-  throw invalid(`${[...new Set(paths)].join(", ")} is missing or not what it should be`);
+  const mistakes = describeIssues(result.error.issues, metadataSchema, value, "");
+  throw invalid(mistakes.map(({ message }) => message.replace(/\.$/, "")).join(", and "));
 }

@@ -1,4 +1,6 @@
 import { isObject } from "../payload/ignition.ts";
+import { ami } from "./aws.ts";
+import { imageLink } from "./google-link.ts";
 import { InputError, problem } from "../problems.ts";
 import { readUserFile } from "./user-file.ts";
 
@@ -17,16 +19,16 @@ export class Stream {
 
   /** The AMI of a region. */
   awsImage(architecture: Architecture, region: string): string {
-    const image = this.#get(architecture, "images", "aws", "regions", region, "image");
-    if (typeof image === "string" && /^ami-[0-9a-f]{8,17}$/.test(image)) return image;
+    const { data } = ami().safeParse(this.#get(architecture, "images", "aws", "regions", region, "image"));
+    if (data !== undefined) return data;
     throw this.#lacks(`an AWS image for ${architecture} in ${region}`, "aws.rhcosAmi");
   }
 
   /** Google's image, as a path of its API. */
   googleImage(architecture: Architecture): string {
     const [project, name] = ["project", "name"].map((key) => this.#get(architecture, "images", "gcp", key));
-    const named = (part: unknown) => typeof part === "string" && /^[a-z][a-z0-9.:-]{1,62}$/.test(part);
-    if (named(project) && named(name)) return `projects/${String(project)}/global/images/${String(name)}`;
+    const { data } = imageLink().safeParse(`projects/${String(project)}/global/images/${String(name)}`);
+    if (data !== undefined) return data;
     throw this.#lacks(`a Google image for ${architecture}`, "google.image");
   }
 

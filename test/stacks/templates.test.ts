@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Inputs, readInputs } from "../../constructs/config/inputs.ts";
 import { InputError } from "../../constructs/problems.ts";
 import { templatesLeft } from "../../constructs/terraform-literal.ts";
-import { sampleDocument } from "../../lab/sample/sample.ts";
+import { decodeContents } from "../../constructs/payload/contents.ts";
+import { fileEntry, sampleDocument } from "../../lab/sample/sample.ts";
 import { synthesize } from "../../stacks/app.ts";
 import { filesIn } from "../support/invariants.ts";
 import { changedExample, metadata, sampleStream } from "../support/stacks.ts";
@@ -64,7 +65,8 @@ interface Planted {
 /** The code of all stacks, or the sentences that refuse the input. */
 type Result = { readonly code: string } | { readonly refused: string };
 
-function resultOf(input: Planted): Result {
+/** @param onlyRead whether to stop before the stacks, which take most of the time */
+function resultOf(input: Planted, onlyRead = false): Result {
   const folder = join(root, String(++count));
   const { configFile = "konnectivity.yaml", workingDirectory = ".", change = (inputs: Inputs) => inputs } = input;
   const file = join(folder, configFile);
@@ -82,6 +84,7 @@ function resultOf(input: Planted): Result {
   if (input.bootstrapIgn !== null) write("ocp/bootstrap.ign", input.bootstrapIgn ?? document);
   try {
     const inputs = readInputs(file, new Date("2026-11-16T12:00:00Z"), join(folder, workingDirectory));
+    if (onlyRead) return { code: "" };
     synthesize(change(inputs), outdir);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -103,6 +106,122 @@ function outcomeOf(input: Planted): string {
   expect(result.code).not.toMatch(unescaped);
   return result.code.includes("MARKER-") ? "escaped" : "not in the code";
 }
+
+type Path = readonly string[];
+/** Every text in a value, by the way to it. */
+function leavesOf(value: unknown, path: Path = []): Path[] {
+  if (typeof value === "string") return [path];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) => leavesOf(part, [...path, key]));
+}
+
+/** A copy in which these texts are others. */
+function changed<T extends object>(value: T, paths: readonly Path[], change: (text: string) => string): T {
+  const copy = structuredClone(value);
+  for (const path of paths) {
+    const last = path.at(-1) ?? "";
+    const parent = path
+      .slice(0, -1)
+      .reduce((part, key) => part[key] as Record<string, unknown>, copy as Record<string, unknown>);
+    parent[last] = change(String(parent[last]));
+  }
+  return copy;
+}
+
+const placements = { alone: () => marker, "behind the value": (text: string) => `${text}${marker}` };
+
+/**
+ * Plants a marker in each text of a value, one after the other. Where it is not refused, in all of those texts together:
+ * then the stacks are made once.
+ */
+function plantIn<T extends object>(value: T, input: (changed: T) => Planted, skip = /^$/) {
+  const paths = leavesOf(value).filter((path) => !skip.test(path.join(".")));
+  return Object.entries(placements).map(([where, put]) => {
+    const results = paths.map((path) => ({ path, result: resultOf(input(changed(value, [path], put)), true) }));
+    const accepted = results.flatMap(({ path, result }) => ("code" in result ? [path] : []));
+    return {
+      where,
+      accepted: accepted.map((path) => path.join(".")),
+      refusals: results.flatMap(({ path, result }) => ("refused" in result ? [[path.join("."), result.refused]] : [])),
+      together: outcomeOf(input(changed(value, accepted, put))),
+    };
+  });
+}
+
+const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
+const clusterConfig = parse(
+  decodeContents(document.storage?.files?.find(({ path }) => path === clusterConfigPath)?.contents).toString(),
+) as { data: { "install-config": string } };
+const withInstallConfig = (config: object) => {
+  const text = stringify({ ...clusterConfig, data: { "install-config": stringify(config) } });
+  return changedFile(clusterConfigPath, text);
+};
+const changedFile = (name: string, text: string) => ({
+  ...document,
+  storage: {
+    files: document.storage?.files?.map((file) => (file.path === name ? fileEntry(name, text, 0o644) : file)),
+  },
+});
+
+describe("a template in a file is never one in the code:", () => {
+  it.each([
+    ["metadata.json", (value: object) => ({ metadata: value })],
+    ["what is remembered of metadata.json", (value: object) => ({ metadata: null, remembered: value })],
+  ])("%s", (_, input) => {
+    for (const { accepted, refusals, together } of plantIn(wholeMetadata, input)) {
+      // These are in no name: digits of a hash, a name that is compared, one that is only shown.
+      expect(accepted).toEqual(["clusterName", "clusterID"]);
+      expect(together).toBe("not in the code");
+      for (const [path = "", sentence] of refusals)
+        expect(sentence).toMatch(path === "azure.cloudName" ? /^azure\.cloudName is / : new RegExp(`(metadata|cluster)\\.json is not the metadata\\.json that openshift-install writes: ${path} is ".*"; expected a`)); // prettier-ignore
+    }
+  });
+
+  it.each([
+    ["aws", ["architectures.x86_64.images.aws.regions.eu-central-1.image"]],
+    ["azure", []],
+    ["google", ["architectures.x86_64.images.gcp.project", "architectures.x86_64.images.gcp.name"]],
+  ])("the stream, %s", (platform, read) => {
+    const config = changedExample(platform);
+    for (const { refusals, together } of plantIn(JSON.parse(sampleStream) as object, (stream) => ({
+      stream,
+      config,
+    }))) {
+      expect(refusals.map(([path]) => path)).toEqual(read);
+      for (const [, sentence] of refusals) expect(sentence).toContain("coreos-stream.json does not have a");
+      expect(together).toBe("not in the code");
+    }
+  });
+
+  it("the install-config", () => {
+    const config = parse(clusterConfig.data["install-config"]) as object;
+    for (const { refusals, together } of plantIn(config, (value) => ({ bootstrapIgn: withInstallConfig(value) }))) {
+      expect(refusals).toEqual([]);
+      expect(together).toBe("not in the code");
+    }
+  });
+
+  it("bootstrap.ign, whose ssh key is in Azure's code", () => {
+    const plants = plantIn(document, (bootstrapIgn) => ({ bootstrapIgn }), /contents\.source$/);
+    expect(plants.map(({ where, together }) => [where, together])).toEqual([
+      ["alone", "not in the code"],
+      ["behind the value", "escaped"],
+    ]);
+    for (const { accepted } of plants) expect(accepted).toContain("systemd.units.0.contents");
+    expect(plants[1]?.accepted).toContain("passwd.users.0.sshAuthorizedKeys.0");
+    expect(plants[0]?.refusals).toContainEqual([
+      "passwd.users.0.sshAuthorizedKeys.0",
+      "azure.sshKeyData is missing; expected an RSA or ED25519 public key (bootstrap.ign has none for core).",
+    ]);
+  });
+});
+
+it("a line of bootstrap.ign that is no key is not taken for one", () => {
+  const users = [{ name: "core", sshAuthorizedKeys: [`ssh-rsa ${marker}`, `ssh-ed25519 AAAA${marker}`] }];
+  expect(outcomeOf({ bootstrapIgn: { ...document, passwd: { users } } })).toBe(
+    "azure.sshKeyData is missing; expected an RSA or ED25519 public key (bootstrap.ign has none for core).",
+  );
+});
 
 describe("a template in the name of a file or folder is never one in the code:", () => {
   const config = sharedConfig;
