@@ -1,4 +1,6 @@
+import { inspect } from "node:util";
 import { configFileIfThere, readInputs } from "./constructs/config/inputs.ts";
+import { oneLine, printable } from "./constructs/printable.ts";
 import { InputError } from "./constructs/problems.ts";
 import { synthesize } from "./stacks/app.ts";
 
@@ -8,10 +10,11 @@ try {
   // The cdktf command sets this variable. It prints the stacks' annotations, which are the same, and shows as an error what
   // is written to stderr here.
   if (process.env.CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS === undefined)
-    for (const { message } of inputs.warnings) console.error(`warning: ${message}`);
+    for (const { message } of inputs.warnings) console.error(`warning: ${oneLine(message)}`);
   synthesize(inputs);
 } catch (error) {
-  if (!(error instanceof InputError)) throw error;
-  for (const { message } of error.problems) console.error(`error: ${message}`);
+  if (error instanceof InputError)
+    for (const { message } of error.problems) console.error(`error: ${oneLine(message)}`);
+  else console.error(printable(inspect(error)));
   process.exitCode = 1;
 }

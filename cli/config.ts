@@ -5,6 +5,7 @@ import { type Platform, platforms } from "../constructs/config/platform.ts";
 import { configJsonSchema } from "../constructs/config/schema.ts";
 import { startingFile } from "../constructs/config/starting-file.ts";
 import { writeUserFiles } from "../constructs/config/user-file.ts";
+import { inLines } from "../constructs/printable.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import type { Output } from "./output.ts";
@@ -27,7 +28,7 @@ export function configCommand(output: Output): Command {
       if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
         throw new InputError(problem("file-exists", { file, advice: "give another name with --config" }));
       writeUserFiles([{ file, text: startingFile(platform) }]);
-      output.text(`${file} is written: fill it in, then run "npx konnectivity-bootstrap config check".\n`);
+      output.text(inLines([`${file} is written: fill it in, then run "npx konnectivity-bootstrap config check".`]));
     });
   command
     .command("check")
@@ -83,5 +84,5 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
       ...made.map(({ type, name }) => `  ${type}${name === undefined ? "" : `  ${name}`}`),
     ]),
   ];
-  return lines.join("\n") + "\n";
+  return inLines(lines);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { everything, ignoreInGit, makePrivateFolder } from "../constructs/config/private-folder.ts";
 import { reasonOf } from "../constructs/config/user-file.ts";
+import { inLines } from "../constructs/printable.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import type { Output } from "./output.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
@@ -35,7 +36,7 @@ export function gatherCommand(output: Output): Command {
       const file = options.out ?? join(usualFolder, `${folder}.tar.gz`);
       if (options.out === undefined) makeUsualFolder();
       writeNew(file, archiveOf(files, folder));
-      output.text(`${file} is written: ${files.size} files, no keys, tokens or kubeconfigs in it.\n`);
+      output.text(inLines([`${file} is written: ${files.size} files, no keys, tokens or kubeconfigs in it.`]));
       const silent = seen.answers.filter((answer) => "silent" in answer);
       for (const { machine, silent: why } of silent)
         output.warnings([{ code: "silent", message: `${machine} did not answer: ${why}` }]);

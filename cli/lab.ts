@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { readUserFile } from "../constructs/config/user-file.ts";
+import { oneLine } from "../constructs/printable.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { ipFamilies } from "../lab/addresses.ts";
 import { labFolder } from "../lab/folder.ts";
@@ -37,7 +38,7 @@ export function labCommand(output: Output): Command {
       const payload = readUserFile(options.payload, "deploy the stack local-bootstrap, which makes it");
       const begin = Date.now();
       const say = (line: string) => {
-        output.text(`${((Date.now() - begin) / 1000).toFixed(1).padStart(5)} s  ${line}\n`);
+        output.text(`${((Date.now() - begin) / 1000).toFixed(1).padStart(5)} s  ${oneLine(line)}\n`);
       };
       const [{ Lab, labIsUp }, { ensureImages }] = await Promise.all([
         import("../lab/lab.ts"),

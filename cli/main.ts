@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import { description, version } from "../constructs/package.ts";
 import { InputError } from "../constructs/problems.ts";
@@ -44,8 +45,8 @@ export async function main(
     return output.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (!(error instanceof InputError)) throw error;
-    for (const { message } of error.problems) output.error(message);
+    if (error instanceof InputError) for (const { message } of error.problems) output.error(message);
+    else output.usage(`${inspect(error)}\n`);
     return 1;
   }
 }

@@ -1,6 +1,10 @@
+import { oneLine, printable } from "../constructs/printable.ts";
 import type { Warning } from "../constructs/problems.ts";
 
-/** Where a command's answer goes: results to stdout, everything about them to stderr. */
+/**
+ * Where a command's answer goes: results to stdout, everything about them to stderr. Texts may hold others' words, of a
+ * machine, an API or a file: no character of them reaches a terminal that would obey it.
+ */
 export interface Output {
   text(text: string): void;
   json(value: unknown): void;
@@ -18,14 +22,15 @@ type Stream = Pick<NodeJS.WriteStream, "write"> & { readonly isTTY?: boolean };
 
 export function outputTo(stdout: Stream, stderr: Stream): Output {
   return {
-    text: (text) => stdout.write(text),
-    json: (value) => stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
+    text: (text) => stdout.write(printable(text)),
+    // JSON.stringify leaves C1 and format characters as they are; the escapes are JSON's own.
+    json: (value) => stdout.write(`${printable(JSON.stringify(value, undefined, 2))}\n`),
     warnings: (warnings) => {
-      for (const { message } of warnings) stderr.write(`warning: ${message}\n`);
+      for (const { message } of warnings) stderr.write(`warning: ${oneLine(message)}\n`);
     },
-    error: (message) => stderr.write(`error: ${message}\n`),
-    usage: (text) => stderr.write(text),
-    ...(stderr.isTTY === true && { progress: (text) => stderr.write(`\r${text}\u001b[K\r`) }),
+    error: (message) => stderr.write(`error: ${oneLine(message)}\n`),
+    usage: (text) => stderr.write(printable(text)),
+    ...(stderr.isTTY === true && { progress: (text) => stderr.write(`\r${oneLine(text)}\u001b[K\r`) }),
     exitCode: 0,
   };
 }

@@ -10,8 +10,8 @@ import { readUserFile, writeUserFiles } from "../constructs/config/user-file.ts"
 import { type InspectedPayload, type InspectedPointer, inspect } from "../constructs/payload/inspect.ts";
 import { pointerTo } from "../constructs/payload/pointer.ts";
 import { writeDocument } from "../constructs/payload/write.ts";
+import { inLines } from "../constructs/printable.ts";
 import { InputError, problem, type Warning } from "../constructs/problems.ts";
-
 import { type Output } from "./output.ts";
 
 interface BuildOptions {
@@ -133,7 +133,7 @@ function build(folder: string, options: BuildOptions, output: Output): void {
         ]),
     "secret    payload.ign holds every secret of the cluster: keep it private, delete it after the installation",
   ];
-  output.text(lines.join("\n") + "\n");
+  output.text(inLines(lines));
 }
 
 function readPointer(options: BuildOptions, sha512: string) {
@@ -200,7 +200,7 @@ function namesPayload(pointerFile: string, sha512: string): boolean {
 function describePayload(found: InspectedPayload): string {
   const { record, added } = found;
   const width = Math.max(...added.map(({ path }) => path.length));
-  return [
+  return inLines([
     `payload   of konnectivity-bootstrap ${record.version}, for release ${record.release}`,
     `size      ${found.bytes} bytes, of which the tunnel is ${found.addedBytes}`,
     `sha512    ${found.sha512}`,
@@ -213,20 +213,18 @@ function describePayload(found: InspectedPayload): string {
     "",
     "bootkube.sh",
     ...indent(found.diff),
-    "",
-  ].join("\n");
+  ]);
 }
 
 function describePointer(found: InspectedPointer): string {
-  return [
+  return inLines([
     `pointer   ${found.bytes} bytes`,
     `source    ${found.source}`,
     `hash      ${found.hash}`,
     `time-out  ${found.totalTimeoutSeconds === undefined ? "none" : `${found.totalTimeoutSeconds} s`}`,
     `proxy     ${found.proxy ? "yes" : "no"}`,
     `CA bundle ${found.caBundle ? "yes" : "no"}`,
-    "",
-  ].join("\n");
+  ]);
 }
 
 function indent(text: string): string[] {

@@ -11,6 +11,7 @@ import { metadataOf } from "../constructs/config/install-dir.ts";
 import { platforms } from "../constructs/config/platform.ts";
 import { rememberedCluster } from "../constructs/config/remembered.ts";
 import { namespace } from "../constructs/konnectivity/names.ts";
+import { inLines } from "../constructs/printable.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { labFolder } from "../lab/folder.ts";
 import { configOption } from "./config.ts";
@@ -44,7 +45,7 @@ export function teardownCommand(output: Output): Command {
       const reason = process.env[gateVariable];
       if (reason?.trim() === "") throw new InputError(problem("gate-reason-missing", { variable: gateVariable }));
       if (reason !== undefined) {
-        output.text(`The gate is opened by hand (${gateVariable}): ${reason}\n`);
+        output.text(inLines([`The gate is opened by hand (${gateVariable}): ${reason}`]));
         return;
       }
       const config = configFor(options);
@@ -181,7 +182,7 @@ async function passGate({ kubeconfig, cluster, wait }: GateProps, output: Output
       if (error instanceof InputError) throw error;
       reason = `${api.server} cannot be asked: ${whyNot(error)}`;
     }
-    const text = conditions === undefined ? `${reason}\n` : conditions.map(line).join("");
+    const text = inLines(conditions?.map(line) ?? [reason]);
     // Only what changed: the wait may be long.
     if (text !== before) output.text(text);
     before = text;
@@ -197,7 +198,7 @@ async function passGate({ kubeconfig, cluster, wait }: GateProps, output: Output
   }
 }
 
-const line = ({ name, met, seen }: Condition) => (met ? "yes" : "not yet").padEnd(9) + `${name}: ${seen}\n`;
+const line = ({ name, met, seen }: Condition) => (met ? "yes" : "not yet").padEnd(9) + `${name}: ${seen}`;
 
 async function apiOf(kubeconfig: string): Promise<ClusterApi> {
   const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
@@ -230,7 +231,7 @@ async function sweepCluster(kubeconfig: string, cluster: string | undefined, out
   }
   const { deleted, left } = await sweep(api);
   for (const { name, reason, command } of left) warn(`${name} could not be deleted (${reason}): ${command}`);
-  if (deleted.length > 0) output.text(`Deleted: ${deleted.join(", ")}\n`);
+  if (deleted.length > 0) output.text(inLines([`Deleted: ${deleted.join(", ")}`]));
   else if (left.length === 0) output.text("Nothing of the tunnel was left in the cluster.\n");
 }
 
@@ -240,7 +241,7 @@ function table(rows: readonly Row[]): string {
   );
   const count = (state: Row["state"]) => rows.filter((row) => row.state === state).length;
   const nothing = count("not looked at") === rows.length ? "Nothing could be looked at: something may be left.\n" : "";
-  return `${lines.join("\n")}\n\n${nothing}${count("gone")} gone, ${count("terminating")} terminating, ${count("left")} left, ${count("not looked at")} not looked at.\n`;
+  return `${inLines(lines)}\n${nothing}${count("gone")} gone, ${count("terminating")} terminating, ${count("left")} left, ${count("not looked at")} not looked at.\n`;
 }
 
 function minutes(text: string): number {

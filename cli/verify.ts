@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { inLines } from "../constructs/printable.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { labFolder } from "../lab/folder.ts";
 import type { Result, Row } from "../lab/verify.ts";
@@ -65,5 +66,5 @@ function table(rows: readonly Row[]): string {
     `${" ".repeat(27)}${seen}`,
   ]);
   const { passed, failed, notLookedAt } = counts(rows);
-  return `${lines.join("\n")}\n\n${passed} passed, ${failed} failed, ${notLookedAt} not looked at.\n`;
+  return `${inLines(lines)}\n${passed} passed, ${failed} failed, ${notLookedAt} not looked at.\n`;
 }

@@ -3,15 +3,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { version } from "../constructs/package.ts";
+import { inLines, printable } from "../constructs/printable.ts";
 import type { Look } from "./look.ts";
 import { isProbeSection } from "./probe.ts";
 import { statusText } from "./status-text.ts";
 
-/** Everything that was seen, as files; without secrets. No name that a machine or an API sent is a path. */
+/** Everything that was seen, as files, safe to print; without secrets. No name that a machine or an API sent is a path. */
 export function gatheredFiles({ answers, cluster, status }: Look, now: Date): Map<string, string> {
   const files = new Map<string, string>();
   const add = (name: string, text: string) => {
-    if (text !== "") files.set(name, withoutSecrets(`${text.trimEnd()}\n`));
+    if (text !== "") files.set(name, printable(withoutSecrets(`${text.trimEnd()}\n`)));
   };
   const folders = safeNames(answers.map(({ machine }) => machine), ["README", "status.txt", "cluster"]); // prettier-ignore
   const pods = cluster !== undefined && "pods" in cluster ? cluster.pods : [];
@@ -40,7 +41,7 @@ export function gatheredFiles({ answers, cluster, status }: Look, now: Date): Ma
   if (cluster !== undefined && "silent" in cluster) add("cluster/silent.txt", cluster.silent);
   if (cluster !== undefined && "pods" in cluster) {
     add("cluster/pods.json", JSON.stringify(pods.map(({ log: _, ...pod }) => pod), undefined, 2)); // prettier-ignore
-    add("cluster/events.txt", cluster.events.join("\n"));
+    add("cluster/events.txt", inLines(cluster.events));
     for (const [index, { log = "" }] of pods.entries()) add(logFile(logs[index]?.safe ?? ""), log);
   }
   return files;
@@ -83,7 +84,8 @@ function unknownSections(sections: ReadonlyMap<string, string>): string {
 
 const readme = `status.txt is what the status command says. Each machine has a folder: what was asked there is in cluster/probe.sh of the
 project. It is read-only, and asks for no key, token or kubeconfig; logs are looked through for such things once more.
-unknown-sections.txt holds what a machine sent beside the answers to that.`;
+unknown-sections.txt holds what a machine sent beside the answers to that. Characters that a terminal would obey are written
+as \\uXXXX in all files.`;
 
 /** Nothing of this is asked for; a program's log is not ours, though. */
 export function withoutSecrets(text: string): string {

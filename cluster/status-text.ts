@@ -1,3 +1,4 @@
+import { inLines, oneLine } from "../constructs/printable.ts";
 import type { Certificate } from "./probe.ts";
 import type { Finding, Status } from "./status.ts";
 
@@ -9,7 +10,7 @@ const states: Record<Status["state"], string> = {
   unknown: "not known: look at the bootstrap machine too (--ssh)",
 };
 
-/** A status for people. The same status is the same text, whenever it is asked for. */
+/** A status for people, safe to print. The same status is the same text, whenever it is asked for. */
 export function statusText(status: Status): string {
   const { state, server, agents, cluster, findings } = status;
   const unseen = state === "unknown" && findings.some(({ kind }) => kind === "unknown");
@@ -43,12 +44,13 @@ export function statusText(status: Status): string {
           (noLog === undefined ? "" : `; no log: ${noLog}`),
       ]);
   const width = Math.max(...lines.map(([name]) => name.length));
-  const table = lines.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join("");
+  const table = inLines(lines.map(([name, text]) => `${name.padEnd(width)}  ${text}`));
   return `${table}${findings.map(paragraph).join("")}`;
 }
 
 /** What others said may end with a full stop already. */
-const paragraph = ({ kind, what, advice }: Finding) => `\n${kind}: ${what.replace(/\.$/, "")}.\n  → ${advice}.\n`;
+const paragraph = ({ kind, what, advice }: Finding) =>
+  `\n${kind}: ${oneLine(what).replace(/\.$/, "")}.\n  → ${oneLine(advice)}.\n`;
 
 const dates = ({ file, until, names }: Certificate) =>
   `${file.replace("/tls.crt", "")}${names.length === 0 ? "" : ` for ${names.join(", ")}`} until ${until.toISOString().replace(".000", "")}`;

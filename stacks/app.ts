@@ -5,6 +5,7 @@ import { type Inputs } from "../constructs/config/inputs.ts";
 import { everything, ignoreInGit, keepPrivate } from "../constructs/config/private-folder.ts";
 import { rememberCluster } from "../constructs/config/remembered.ts";
 import { reasonOf } from "../constructs/config/user-file.ts";
+import { oneLine } from "../constructs/printable.ts";
 import { InputError, problem } from "../constructs/problems.ts";
 import { payloadFileName } from "../constructs/payload-file.ts";
 import { protectLocalState } from "../constructs/state-backend.ts";
@@ -41,7 +42,7 @@ export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
   // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has each warning.
   for (const { message, platform } of inputs.warnings) {
     const stack = stacks.find((one) => one.platform === platform) ?? stacks[0];
-    if (stack !== undefined) Annotations.of(stack).addWarning(message);
+    if (stack !== undefined) Annotations.of(stack).addWarning(oneLine(message));
   }
   return stacks;
 }

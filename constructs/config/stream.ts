@@ -27,8 +27,10 @@ export class Stream {
   /** Google's image, as a path of its API. */
   googleImage(architecture: Architecture): string {
     const [project, name] = ["project", "name"].map((key) => this.#get(architecture, "images", "gcp", key));
-    const { data } = imageLink().safeParse(`projects/${String(project)}/global/images/${String(name)}`);
-    if (data !== undefined) return data;
+    if (typeof project === "string" && typeof name === "string") {
+      const { data } = imageLink().safeParse(`projects/${project}/global/images/${name}`);
+      if (data !== undefined) return data;
+    }
     throw this.#lacks(`a Google image for ${architecture}`, "google.image");
   }
 

@@ -92,7 +92,7 @@ function resultOf(input: Planted, onlyRead = false): Result {
     return { refused: error.message };
   }
   // The payload is a file that a cloud stores; of the manifest Terraform reads nothing.
-  const files = filesIn(outdir).filter((name) => !/(^|\/)(payload\.ign|manifest\.json)$/.test(name));
+  const files = filesIn(outdir).filter((name) => !/(^|\/)(payload\.ign|manifest\.json|\.gitignore)$/.test(name));
   expect(files.map((name) => name.replace(/^stacks\/|\/cdk\.tf\.json$/g, "")).sort()).toEqual(
     readdirSync(join(outdir, "stacks")).sort(),
   );
