@@ -29,7 +29,6 @@ export const accepted: Record<Platform, Record<string, string>> = {
   },
   google: {
     CKV_GCP_38: "encrypted by Google's key; `rootVolumeKmsKey` takes one of yours",
-    CKV_GCP_39: "no shielded VM option is sent: Google refuses them for some images; `secureBoot` and `vtpm` set them",
     CKV_GCP_62: `no access log: ${shortLived}`,
     CKV_GCP_63: `no access log: ${shortLived}`,
     CKV_GCP_78: "no versions: of the payload nothing may be left",
