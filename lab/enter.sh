@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # enter.sh GROUP PID COMMAND...: runs COMMAND in the simulated machine whose first process is PID, as one of its own.
 set -euo pipefail
+# shellcheck source=lab/groups.sh
+. "$(dirname "$0")/groups.sh"
 group=$1 init=$2
 shift 2
 # Namespaces alone are not enough: without this it would count as a process of this machine, and outlive the other.
-for hierarchy in $(awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/self/mounts); do
-    echo $$ >"${hierarchy}/${group}/cgroup.procs"
+for hierarchy in $(hierarchies); do
+    echo $$ >"$(process_group "${hierarchy}/${group}")/cgroup.procs"
 done
 # Its root too: under a chroot a mount namespace begins above it.
 exec nsenter -t "${init}" -m -p -n -C -u -i -r --wdns=/ -- "$@"

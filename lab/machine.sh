@@ -4,16 +4,14 @@
 # is where the manifests say. FOLDER/containers is where its podman keeps containers. FOLDER/ready appears when it is up.
 # GROUP is the name of its control groups: whoever removes them after a crash finds them by it.
 set -euo pipefail
-group=$1 name=$2 folder=$3
+# shellcheck source=lab/groups.sh
+. "$(dirname "$0")/groups.sh"
+group=$1 name=$2 folder=$3 stage=${4:-outside}
 
-# Hierarchies of control groups: their folders here, one for each kind (version 1), or one for all (version 2).
-hierarchies() {
-    awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/self/mounts
-}
-
-if [ "${4:-}" != inside ]; then
+if [ "${stage}" = outside ]; then
     hierarchies | while read -r hierarchy; do
         mkdir -p "${hierarchy}/${group}"
+        mkdir -p "$(process_group "${hierarchy}/${group}")"
         # A cpuset takes no process before it has processors and memory.
         for setting in cpuset.cpus cpuset.mems; do
             if [ -e "${hierarchy}/${group}/${setting}" ] && [ -e "${hierarchy}/${setting}" ]; then
@@ -25,7 +23,15 @@ if [ "${4:-}" != inside ]; then
     for hierarchy in $(hierarchies); do
         echo $$ >"${hierarchy}/${group}/cgroup.procs"
     done
-    exec unshare --mount --propagation private --pid --net --cgroup --uts --ipc --fork --kill-child --mount-proc \
+    # The groups that this process is in now become the roots of the machine's own.
+    exec unshare --cgroup bash "$0" "${group}" "${name}" "${folder}" grouped
+fi
+
+if [ "${stage}" = grouped ]; then
+    for hierarchy in $(hierarchies); do
+        echo $$ >"$(process_group "${hierarchy}/${group}")/cgroup.procs"
+    done
+    exec unshare --mount --propagation private --pid --net --uts --ipc --fork --kill-child --mount-proc \
         bash "$0" "${group}" "${name}" "${folder}" inside
 fi
 

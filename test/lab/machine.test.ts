@@ -60,7 +60,16 @@ describe("a simulated machine", () => {
 
   it("is in control groups that begin with itself", () => {
     expect(groupsOf(lab).length).toBeGreaterThan(0);
-    for (const line of bootstrap.must("cat /proc/self/cgroup").trim().split("\n")) expect(line).toMatch(/:\/$/);
+    for (const line of bootstrap.must("cat /proc/self/cgroup").trim().split("\n"))
+      expect(line).toMatch(line.startsWith("0::") ? /^0::\/init$/ : /:\/$/);
+  });
+
+  it("keeps the root of its version 2 control groups free of processes, so that it can pass controllers on", () => {
+    const roots = bootstrap.must("awk '$3 == \"cgroup2\" { print $2 }' /proc/self/mounts").trim().split("\n");
+    for (const root of roots.filter(Boolean)) {
+      expect(bootstrap.must(`cat ${root}/cgroup.procs`)).toBe("");
+      expect(bootstrap.must(`cat ${root}/init/cgroup.procs`)).not.toBe("");
+    }
   });
 
   it("says why it could not be started", async () => {

@@ -1,0 +1,18 @@
+# Control groups of simulated machines, for machine.sh and enter.sh, which source this file.
+# shellcheck shell=bash
+
+# The folders where hierarchies of control groups are mounted: one for each controller (version 1) or for all (version 2).
+hierarchies() {
+    awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/self/mounts
+}
+
+# process_group FOLDER: the group that a machine's processes join, where FOLDER is the machine's group in one hierarchy.
+# In version 2 a group that contains processes cannot give controllers to the groups below it, which containers need.
+# There the processes are in a leaf.
+process_group() {
+    if [ -e "$1/cgroup.controllers" ]; then
+        echo "$1/init"
+    else
+        echo "$1"
+    fi
+}
