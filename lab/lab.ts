@@ -10,6 +10,7 @@ import { applyIgnition, IgnitionRefused } from "./ignition.ts";
 import { type Layout, layoutFile, readLayout } from "./layout.ts";
 import { groupsOf, Machine, MachineFailed, removeMachines, shellFor } from "./machine.ts";
 import { bootstrapSays, operatorObjects, type Progress } from "./operators.ts";
+import { failedPods } from "./pod-log.ts";
 import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
 import { finishFile } from "./stand-ins/cluster-bootstrap.ts";
 import { podNetworkOptions } from "./stand-ins/kubelet.ts";
@@ -295,17 +296,25 @@ function step(lab: Lab, what: string, url: string, { signal, seconds = 120 }: Pa
 }
 
 /** Takes a step in a lab's life, and says where to look if it cannot be taken. */
-async function orStuck({ bootstrap }: Lab, take: () => Promise<void>): Promise<void> {
+async function orStuck({ bootstrap, nodes }: Lab, take: () => Promise<void>): Promise<void> {
   try {
     await take();
   } catch (error) {
     if (!(error instanceof NotInTime || error instanceof MachineFailed)) throw error;
     const log = join(bootstrap.folder, "bootkube.log");
     const said = readFileSync(log, "utf8").trim().split("\n").at(-1) ?? "";
-    const reason = error instanceof NotInTime ? error.message : error.brief;
+    const failed = [bootstrap, ...nodes].flatMap((machine) =>
+      [...failedPods(readFileSync(join(machine.folder, "kubelet.log"), "utf8"))].map(
+        ([pod, why]) => `the pod ${pod} cannot be started on ${machine.name} (${short(why)})`,
+      ),
+    );
+    const reason = [error instanceof NotInTime ? error.message : error.brief, ...failed].join(", ");
     throw new InputError(problem("lab-stuck", { name: basename(dirname(bootstrap.folder)), reason, said, log }));
   }
 }
+
+/** podman may say much: both ends of it matter, what it did and why that failed. */
+const short = (text: string) => (text.length > 400 ? `${text.slice(0, 199)} … ${text.slice(-199)}` : text);
 
 /** Something that was waited for did not come. */
 class NotInTime extends Error {}

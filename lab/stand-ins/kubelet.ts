@@ -19,6 +19,7 @@ import { parse, stringify } from "yaml";
 import { type Cluster, connect } from "../cluster-api.ts";
 import { readLayout } from "../layout.ts";
 import { type FileContent, podForPodman } from "../pod-for-podman.ts";
+import { PodLog } from "../pod-log.ts";
 
 const manifests = "/etc/kubernetes/manifests";
 const workFolder = "/run/lab-kubelet";
@@ -43,9 +44,12 @@ export async function main(args: readonly string[]): Promise<never> {
   mkdirSync(workFolder, { recursive: true, mode: 0o700 });
   /** What runs, by name, with the digest of what it was played from. */
   const playing = new Map<string, string>();
+  const log = new PodLog((line) => {
+    console.error(line);
+  });
   for (;;) {
     try {
-      await playWhatIsWanted(playing, clusters, address);
+      await playWhatIsWanted(playing, clusters, address, log);
     } catch (error) {
       // A manifest that is just being written, a podman that failed: another round.
       console.error(error instanceof Error ? error.message : String(error));
@@ -58,6 +62,7 @@ async function playWhatIsWanted(
   playing: Map<string, string>,
   clusters: readonly Cluster[],
   address: string,
+  log: PodLog,
 ): Promise<void> {
   const wanted = new Map<string, Wanted>();
   for (const pod of staticPods()) wanted.set(pod.name, pod);
@@ -69,19 +74,24 @@ async function playWhatIsWanted(
     for (const [name] of playing) if (!wanted.has(name)) wanted.set(name, { name } as Wanted);
   for (const [name] of [...playing]) {
     if (wanted.has(name)) continue;
-    stop(name);
+    remove(name);
+    log.stopped(name);
     playing.delete(name);
   }
   for (const pod of wanted.values()) {
     if (!("spec" in pod)) continue;
     const digest = createHash("sha256").update(JSON.stringify(pod)).digest("hex");
     if (playing.get(pod.name) === digest) continue;
-    if (playing.has(pod.name)) stop(pod.name);
     try {
+      if (playing.delete(pod.name)) {
+        remove(pod.name);
+        log.stopped(pod.name);
+      }
       await play(pod, address, cluster);
       playing.set(pod.name, digest);
+      log.started(pod.name);
     } catch (error) {
-      console.error(`${pod.name}: ${error instanceof Error ? error.message : String(error)}`);
+      log.failed(pod.name, error);
     }
   }
 }
@@ -182,8 +192,17 @@ async function play(pod: Wanted, hostIp: string, cluster: Cluster | undefined): 
     spec.hostNetwork === true
       ? ["--network=host"]
       : [`--network=${podNetwork}`, ...(podIp === undefined ? [] : [`--ip=${podIp}`])];
-  podman("play", "kube", ...network, file);
-  console.error(`${name}: started`);
+  try {
+    podman("play", "kube", ...network, file);
+  } catch (error) {
+    // The next try must find nothing: podman would only say that the name is in use.
+    try {
+      remove(name);
+    } catch {
+      // What went wrong first is what matters.
+    }
+    throw error;
+  }
 }
 
 /** Readable for the pod's user, as the kubelet would make it by the group. */
@@ -198,9 +217,8 @@ function writeFiles(folder: string, files: Readonly<Record<string, FileContent>>
   return folder;
 }
 
-function stop(name: string): void {
-  podman("pod", "rm", "--force", "--time=1", name);
-  console.error(`${name}: stopped`);
+function remove(name: string): void {
+  podman("pod", "rm", "--force", "--ignore", "--time=1", name);
 }
 
 function podman(...args: readonly string[]): void {
