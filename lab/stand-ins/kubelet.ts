@@ -10,7 +10,16 @@
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -193,7 +202,7 @@ async function play(pod: Wanted, hostIp: string, cluster: Cluster | undefined): 
       ? ["--network=host"]
       : [`--network=${podNetwork}`, ...(podIp === undefined ? [] : [`--ip=${podIp}`])];
   try {
-    podman("play", "kube", ...network, file);
+    start(name, [...network, file]);
   } catch (error) {
     // The next try must find nothing: podman would only say that the name is in use.
     try {
@@ -203,6 +212,21 @@ async function play(pod: Wanted, hostIp: string, cluster: Cluster | undefined): 
     }
     throw error;
   }
+}
+
+/**
+ * In pure version 2 of control groups podman 4.3 attaches a filter to a pod's group that denies every device, so no
+ * container starts there. The group that the runtime makes in its place has none.
+ */
+function start(name: string, options: readonly string[]): void {
+  if (!existsSync("/sys/fs/cgroup/cgroup.controllers")) {
+    podman("play", "kube", ...options);
+    return;
+  }
+  podman("play", "kube", "--start=false", ...options);
+  const group = podman("pod", "inspect", "--format={{.CgroupPath}}", name).trim();
+  if (group !== "" && existsSync(join("/sys/fs/cgroup", group))) rmdirSync(join("/sys/fs/cgroup", group));
+  podman("pod", "start", name);
 }
 
 /** Readable for the pod's user, as the kubelet would make it by the group. */
@@ -221,9 +245,10 @@ function remove(name: string): void {
   podman("pod", "rm", "--force", "--ignore", "--time=1", name);
 }
 
-function podman(...args: readonly string[]): void {
-  const { status, stderr } = spawnSync("/usr/bin/podman", args, { encoding: "utf8", cwd: "/" });
+function podman(...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync("/usr/bin/podman", args, { encoding: "utf8", cwd: "/" });
   if (status !== 0) throw new Error(`podman ${args.slice(0, 2).join(" ")} failed: ${stderr.trim()}`);
+  return stdout;
 }
 
 /** What podman must be told once on a node, before its first pod. */
