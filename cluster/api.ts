@@ -14,9 +14,10 @@ import { dirname, resolve } from "node:path";
 import { readUserFile } from "../constructs/config/user-file.ts";
 import { version } from "../constructs/package.ts";
 import { InputError, problem } from "../constructs/problems.ts";
+import { timeLimit } from "../constructs/time-limits.ts";
 
 /** How long one question may take. */
-const seconds = 20;
+const seconds = () => timeLimit(20);
 
 /** A kubeconfig of the user's, or one sentence why it is none. */
 export function readKubeconfig(file: string): KubeConfig {
@@ -61,7 +62,7 @@ export function limited(): ConfigurationOptions {
   const named = setHeaderMiddleware("User-Agent", `konnectivity-bootstrap/${version}`);
   const middleware: ObservableMiddleware = {
     pre: (context) => {
-      context.setSignal(AbortSignal.timeout(1000 * seconds));
+      context.setSignal(AbortSignal.timeout(1000 * seconds()));
       return named.pre(context);
     },
     post: (context) => named.post(context),
@@ -87,6 +88,6 @@ export function whyNot(error: unknown): string {
     return `it says ${String(error.code)}`;
   }
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "AbortError" || error.name === "TimeoutError") return `nothing came within ${seconds} s`;
+  if (error.name === "AbortError" || error.name === "TimeoutError") return `nothing came within ${seconds()} s`;
   return error.message.replace(/^.*reason: /s, "").split("\n")[0] ?? "";
 }

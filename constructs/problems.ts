@@ -107,6 +107,9 @@ const sentences = {
   "lab-stuck": (p: { name: string; reason: string; said: string; log: string }) =>
     `The lab ${p.name} is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter --name ${p.name} bootstrap\`.`,
 
+  "timeout-factor-invalid": (p: { variable: string; found: string }) =>
+    `${p.variable} is ${p.found}; set it to a whole number from 1 to 100, which multiplies the time limits of the lab and of requests to a cluster, or unset it.`,
+
   // The teardown
   "gate-closed": (p: { waitsFor: string; variable: string }) =>
     `The cluster still needs its bootstrap machine, so nothing was touched: ${p.waitsFor}; run the same command again when that is over, or set ${p.variable} to the reason why the machine may go anyway.`,

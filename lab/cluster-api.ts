@@ -6,6 +6,7 @@ import { checkServerIdentity } from "node:tls";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
 import { parse } from "yaml";
+import { timeLimit } from "../constructs/time-limits.ts";
 
 /** A workload, as far as the lab's kubelet reads it. */
 export interface Workload extends KubernetesObject {
@@ -58,6 +59,7 @@ export function connect(kubeconfigFile: string): Cluster {
         : checkServerIdentity(host, certificate),
   });
 
+  const seconds = timeLimit(10);
   const ask = (method: string, path: string, body?: object, contentType = "application/json") =>
     new Promise<{ status: number; body: unknown }>((resolve, reject) => {
       const text = body === undefined ? "" : JSON.stringify(body);
@@ -66,15 +68,19 @@ export function connect(kubeconfigFile: string): Cluster {
         // Node.js says no length for a DELETE by itself.
         ...(body !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
       };
-      const asked = request(new URL(path, cluster.server), { agent, method, headers, timeout: 10_000 }, (response) => {
-        let answer = "";
-        response.setEncoding("utf8").on("data", (part: string) => (answer += part));
-        response.on("error", reject).on("end", () => {
-          const json = response.headers["content-type"]?.startsWith("application/json") === true;
-          resolve({ status: response.statusCode ?? 0, body: json ? JSON.parse(answer) : { message: answer } });
-        });
-      });
-      asked.on("timeout", () => asked.destroy(new Error(`${cluster.server} did not answer within 10 s`)));
+      const asked = request(
+        new URL(path, cluster.server),
+        { agent, method, headers, timeout: 1000 * seconds },
+        (response) => {
+          let answer = "";
+          response.setEncoding("utf8").on("data", (part: string) => (answer += part));
+          response.on("error", reject).on("end", () => {
+            const json = response.headers["content-type"]?.startsWith("application/json") === true;
+            resolve({ status: response.statusCode ?? 0, body: json ? JSON.parse(answer) : { message: answer } });
+          });
+        },
+      );
+      asked.on("timeout", () => asked.destroy(new Error(`${cluster.server} did not answer within ${seconds} s`)));
       asked.on("error", reject).end(text);
     });
   const must = async (...args: Parameters<typeof ask>): Promise<unknown> => {

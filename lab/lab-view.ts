@@ -3,6 +3,7 @@ import { agentName, home, namespace, serverKubeconfig, tls } from "../constructs
 import { hostOf } from "./addresses.ts";
 import type { Lab } from "./lab.ts";
 import type { Machine } from "./machine.ts";
+import { timeLimit } from "../constructs/time-limits.ts";
 
 /** How each kind of agents' authentication is switched on, and what is a key there. */
 const authentications = {
@@ -101,7 +102,7 @@ export class LabView {
   /** How often the webhook was asked; nothing if it does not answer. */
   calls(): number | undefined {
     const { status, stdout } = this.#lab.node.run(
-      `curl --silent --insecure --max-time 5 https://${hostOf(this.#lab.addresses.webhookPod)}:8443/calls`,
+      `curl --silent --insecure --max-time ${timeLimit(5)} https://${hostOf(this.#lab.addresses.webhookPod)}:8443/calls`,
     );
     if (status !== 0) return undefined;
     return (JSON.parse(stdout) as Record<string, { count: number } | undefined>)["/validate"]?.count ?? 0;
@@ -119,7 +120,7 @@ export class LabView {
 
   /** A number that the server counts, if it does: older ones count less. */
   metric(name: string, labels = ""): number | undefined {
-    const metrics = `curl --silent --max-time 5 http://127.0.0.1:8095/metrics`;
+    const metrics = `curl --silent --max-time ${timeLimit(5)} http://127.0.0.1:8095/metrics`;
     const line = this.#lab.bootstrap
       .run(metrics)
       .stdout.split("\n")
@@ -136,6 +137,7 @@ export function containersOf(machine: Machine, app: string): string[] {
 
 /** 000 if nothing answers. */
 export function statusOf(machine: Machine, url: string, prefix = ""): string {
-  return machine.run(`${prefix} curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}' ${url}`)
-    .stdout;
+  return machine.run(
+    `${prefix} curl --silent --max-time ${timeLimit(5)} --output /dev/null --write-out '%{http_code}' ${url}`,
+  ).stdout;
 }

@@ -14,6 +14,7 @@ import { failedPods } from "./pod-log.ts";
 import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
 import { finishFile } from "./stand-ins/cluster-bootstrap.ts";
 import { podNetworkOptions } from "./stand-ins/kubelet.ts";
+import { timeLimit, timeoutEnvironment, timeoutFactor } from "../constructs/time-limits.ts";
 import { clusterObjects, kubeletPod, webhookPod } from "./workload.ts";
 
 export interface LabProps extends Partial<Layout> {
@@ -64,6 +65,8 @@ export class Lab {
     const { name, folder, payload, images, dieWithParent, say, signal } = props;
     const layout: Layout = { nodes: props.nodes ?? 1, ipFamily: props.ipFamily ?? "IPv4" };
     const addresses = addressesOf(layout.ipFamily);
+    // Before anything is changed.
+    timeoutFactor();
     await Lab.down(name, folder);
     signal?.throwIfAborted();
     makeLabFolder(folder);
@@ -195,7 +198,7 @@ export class Lab {
     const apply = "lab-stand-in apply /opt/openshift/auth/kubeconfig-loopback /opt/lab/objects.json";
     const objects = JSON.stringify(clusterObjects(this.#layout, ca));
     this.bootstrap.must(`cat >/opt/lab/objects.json && ${apply}`, {}, objects);
-    const healthz = `curl --silent --insecure --max-time 2 https://${hostOf(this.addresses.webhookPod)}:8443/healthz`;
+    const healthz = `curl --silent --insecure --max-time ${timeLimit(2)} https://${hostOf(this.addresses.webhookPod)}:8443/healthz`;
     await until("the webhook", 30, () => this.node.run(healthz).status === 0);
   }
 
@@ -204,7 +207,7 @@ export class Lab {
     const [tls, host] =
       machine === this.bootstrap ? ["/opt/openshift/tls", "localhost"] : ["/opt/lab/tls", hostOf(this.addresses.node)];
     const line = [
-      `curl --silent --max-time ${seconds} --header 'Content-Type: application/json' --write-out '\\n%{http_code}'`,
+      `curl --silent --max-time ${timeLimit(seconds)} --header 'Content-Type: application/json' --write-out '\\n%{http_code}'`,
       `--cacert ${tls}/ca.crt --cert ${tls}/kubelet-client.crt --key ${tls}/kubelet-client.key`,
       `--request ${method} ${body === undefined ? "" : "--data @-"} https://${host}:6443${path}`,
     ].join(" ");
@@ -262,7 +265,12 @@ export class Lab {
     spawn(program, args, {
       stdio: ["ignore", log, log],
       detached: true,
-      env: { PATH: `/opt/lab/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: "/root", ...env },
+      env: {
+        PATH: `/opt/lab/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+        HOME: "/root",
+        ...timeoutEnvironment(),
+        ...env,
+      },
     }).unref();
     closeSync(log);
   }
@@ -320,7 +328,7 @@ const short = (text: string) => (text.length > 400 ? `${text.slice(0, 199)} … 
 class NotInTime extends Error {}
 
 const answers = (machine: Machine, url: string) =>
-  machine.run(`curl --silent --insecure --fail --max-time 2 ${url}`).status === 0;
+  machine.run(`curl --silent --insecure --fail --max-time ${timeLimit(2)} ${url}`).status === 0;
 
 /** Waits until something is true, looking every so many seconds, and says what it waited for if it never is. */
 export async function until(
@@ -329,10 +337,11 @@ export async function until(
   condition: () => boolean | Promise<boolean>,
   { signal, every = 0.25 }: { readonly signal?: AbortSignal | undefined; readonly every?: number } = {},
 ): Promise<void> {
-  const end = Date.now() + 1000 * seconds;
+  const limit = timeLimit(seconds);
+  const end = Date.now() + 1000 * limit;
   while (!(await condition())) {
     signal?.throwIfAborted();
-    if (Date.now() > end) throw new NotInTime(`${what} did not come within ${seconds} s`);
+    if (Date.now() > end) throw new NotInTime(`${what} did not come within ${limit} s`);
     await sleep(1000 * every);
   }
 }

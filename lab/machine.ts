@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { timeLimit, timeoutEnvironment } from "../constructs/time-limits.ts";
 
 const shell = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -100,7 +101,7 @@ export class Machine {
     const { status, stdout, stderr } = spawnSync(program, args, {
       encoding: "utf8",
       input,
-      env: { PATH: machinePath, HOME: "/root", ...env },
+      env: { PATH: machinePath, HOME: "/root", ...timeoutEnvironment(), ...env },
       maxBuffer: 64 * 1024 * 1024,
     });
     return { status, stdout, stderr };
@@ -160,7 +161,7 @@ export async function removeMachines(lab: string): Promise<void> {
     const processes = new Set(all.flatMap(processesIn));
     for (const pid of processes) kill(pid);
     if (processes.size === 0) for (const group of all) removeIfNotBusy(group);
-    if (tries > 500) throw new Error(`these control groups cannot be removed: ${groups.join(", ")}`);
+    if (tries > timeLimit(500)) throw new Error(`these control groups cannot be removed: ${groups.join(", ")}`);
     await sleep(20);
   }
 }

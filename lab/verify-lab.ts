@@ -12,6 +12,7 @@ import { hostOf } from "./addresses.ts";
 import { type Lab, until } from "./lab.ts";
 import { containersOf, LabView, type Made, statusOf } from "./lab-view.ts";
 import type { Machine } from "./machine.ts";
+import { timeLimit } from "../constructs/time-limits.ts";
 import { type Check, type CheckId, failed, type Finding, judged, notLookedAt, passed, toChecks } from "./verify.ts";
 import { type Proof, reasonOf, refusesCertificate, refusesToken, verifierId } from "./verify-refusals.ts";
 
@@ -141,7 +142,7 @@ class LabLooks {
       ...(bootstrap.run(`test -e ${tls}`).status === 0 ? [`${tls} on the bootstrap machine`] : []),
     ];
     // The kubelets end them a moment after the workload is gone.
-    for (let tries = 0; tries < 30 && this.#view.agents().length > 0; tries++) await sleep(500);
+    for (let tries = 0; tries < timeLimit(30) && this.#view.agents().length > 0; tries++) await sleep(500);
     left.push(...this.#view.agents().map(({ node, pid }) => `an agent on ${node.name} (process ${pid})`));
     return left.length > 0
       ? failed(`left: ${left.join(", ")}`)

@@ -1,6 +1,7 @@
 import { ports } from "../constructs/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import type { Lab } from "./lab.ts";
+import { timeLimit } from "../constructs/time-limits.ts";
 import { failed, type Finding, passed } from "./verify.ts";
 
 /** What an agent that must be refused shows of itself. */
@@ -22,7 +23,7 @@ export function refusesCertificate({ node, addresses }: Lab, which: Proof): Find
     node.run(
       [
         which === "foreign" ? `pem=$(${key} 2>/dev/null) &&` : "",
-        `timeout 5 openssl s_client -connect ${hostOf(addresses.bootstrap)}:${ports.agent} -alpn h2 ${version} -ign_eof`,
+        `timeout ${timeLimit(5)} openssl s_client -connect ${hostOf(addresses.bootstrap)}:${ports.agent} -alpn h2 ${version} -ign_eof`,
         which === "foreign" ? `-cert <(echo "$pem") -key <(echo "$pem")` : "",
         "</dev/null",
       ].join(" "),
@@ -47,7 +48,7 @@ export function refusesCertificate({ node, addresses }: Lab, which: Proof): Find
 export function refusesToken({ node, addresses }: Lab, which: Proof): Finding {
   const { stdout } = node.run(
     [
-      "curl --silent --insecure --http2 --max-time 10 --output /dev/null --dump-header - --request POST",
+      `curl --silent --insecure --http2 --max-time ${timeLimit(10)} --output /dev/null --dump-header - --request POST`,
       `--header 'content-type: application/grpc' --header 'te: trailers' --header 'agentid: ${verifierId}'`,
       which === "foreign" ? "--header 'authorization: Bearer foreign'" : "",
       `https://${hostOf(addresses.bootstrap)}:${ports.agent}/AgentService/Connect`,

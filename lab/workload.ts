@@ -1,5 +1,6 @@
 import { addressesOf, hostOf } from "./addresses.ts";
 import type { Layout } from "./layout.ts";
+import { timeLimit } from "../constructs/time-limits.ts";
 
 /**
  * What the bootstrap kube-apiserver must reach in the pod network: a webhook by service that must answer, a conversion
@@ -126,7 +127,8 @@ function admission(name: string, clientConfig: object, matchLabels: Readonly<Rec
         failurePolicy: "Fail",
         sideEffects: "None",
         admissionReviewVersions: ["v1"],
-        timeoutSeconds: 3,
+        // The API takes no more than 30.
+        timeoutSeconds: Math.min(30, timeLimit(3)),
       },
     ],
   };

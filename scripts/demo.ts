@@ -7,6 +7,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { labFolder } from "../lab/folder.ts";
 import { Lab } from "../lab/lab.ts";
+import { timeoutFactor } from "../constructs/time-limits.ts";
+
+try {
+  timeoutFactor();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** `npm run demo -- NAME`: two at a time have two names. */

@@ -26,6 +26,7 @@ import { InputError, type Problem, type ProblemCode, problemCodes } from "../con
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
 import { synthesize } from "../stacks/app.ts";
 import { labIsUp } from "../lab/lab.ts";
+import { timeLimit, timeoutVariable } from "../constructs/time-limits.ts";
 import { kubeconfigText, withApi } from "./support/api.ts";
 import { removeLab, startLab } from "./support/lab.ts";
 import { changedExample, exampleOf, metadata, Project } from "./support/stacks.ts";
@@ -341,6 +342,14 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
       }
     },
   ],
+  "timeout-factor-invalid": ["0", "101", "1.5", "-1", "1e1", "many"].map((value) => () => {
+    vi.stubEnv(timeoutVariable, value);
+    try {
+      return timeLimit(1);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  }),
   "gate-closed": [() => withApi({}, (kubeconfig) => teardown("gate", "aws", "--kubeconfig", kubeconfig))],
   "cluster-another": [
     () =>

@@ -14,7 +14,7 @@ case " $* " in
 *" /usr/bin/cluster-kube-apiserver-operator render "*) exec lab-stand-in render "$@" ;;
 *" /usr/bin/cluster-etcd-operator render "*) ;; # etcd runs with the permanent control plane from the beginning
 *" --name cluster-bootstrap "*) exec lab-stand-in cluster-bootstrap ;;
-*" --name etcdctl "*) curl --silent --fail --max-time 2 "${LAB_ETCD}/health" >/dev/null ;;
+*" --name etcdctl "*) curl --silent --fail --max-time $((2 * ${KONNECTIVITY_TIMEOUT_FACTOR:-1})) "${LAB_ETCD}/health" >/dev/null ;;
 *" --name wait-for-ceo "*) ;; # etcd has no member here that would have to go
 *) exec /usr/bin/podman "$@" ;;
 esac
