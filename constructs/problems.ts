@@ -107,6 +107,8 @@ const sentences = {
   "lab-stuck": (p: { name: string; reason: string; said: string; log: string }) =>
     `The lab ${p.name} is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter --name ${p.name} bootstrap\`.`,
 
+  "controllers-missing": (p: { file: string }) =>
+    `${p.file} is empty, so the lab's machines would get no controllers: in a container, start it with --cgroupns=host; elsewhere, enable the controllers there, as systemd does.`,
   "timeout-factor-invalid": (p: { variable: string; found: string }) =>
     `${p.variable} is ${p.found}; set it to a whole number from 1 to 100, which multiplies the time limits of the lab and of requests to a cluster, or unset it.`,
 

@@ -8,7 +8,7 @@ import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition, IgnitionRefused } from "./ignition.ts";
 import { type Layout, layoutFile, readLayout } from "./layout.ts";
-import { groupsOf, Machine, MachineFailed, removeMachines, shellFor } from "./machine.ts";
+import { checkControllers, groupsOf, Machine, MachineFailed, removeMachines, shellFor } from "./machine.ts";
 import { bootstrapSays, operatorObjects, type Progress } from "./operators.ts";
 import { failedPods } from "./pod-log.ts";
 import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
@@ -67,6 +67,7 @@ export class Lab {
     const addresses = addressesOf(layout.ipFamily);
     // Before anything is changed.
     timeoutFactor();
+    checkControllers();
     await Lab.down(name, folder);
     signal?.throwIfAborted();
     makeLabFolder(folder);

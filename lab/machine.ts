@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { InputError, problem } from "../constructs/problems.ts";
 import { timeLimit, timeoutEnvironment } from "../constructs/time-limits.ts";
 
 const shell = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -150,6 +151,16 @@ export function groupsOf(lab: string): string[] {
       .filter((name) => name.startsWith(groupPrefix(lab)))
       .map((name) => join(hierarchy, name)),
   );
+}
+
+/**
+ * podman passes a machine's controllers on to its containers, and fails if there are none. In version 2 the groups above
+ * must have passed them to the machine.
+ */
+export function checkControllers(groups = "/sys/fs/cgroup"): void {
+  const file = join(groups, "cgroup.subtree_control");
+  if (existsSync(file) && readFileSync(file, "utf8").trim() === "")
+    throw new InputError(problem("controllers-missing", { file }));
 }
 
 /** Ends every machine of a lab and removes its control groups, whoever started it and however that ended. */

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../constructs/config/config-file.ts";
 import { configFileIfThere } from "../constructs/config/inputs.ts";
@@ -26,6 +26,7 @@ import { InputError, type Problem, type ProblemCode, problemCodes } from "../con
 import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../lab/sample/sample.ts";
 import { synthesize } from "../stacks/app.ts";
 import { labIsUp } from "../lab/lab.ts";
+import { checkControllers } from "../lab/machine.ts";
 import { timeLimit, timeoutVariable } from "../constructs/time-limits.ts";
 import { kubeconfigText, withApi } from "./support/api.ts";
 import { removeLab, startLab } from "./support/lab.ts";
@@ -340,6 +341,11 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
       } finally {
         await removeLab("stuck");
       }
+    },
+  ],
+  "controllers-missing": [
+    () => {
+      checkControllers(dirname(userFile("cgroup.subtree_control", "\n")));
     },
   ],
   "timeout-factor-invalid": ["0", "101", "1.5", "-1", "1e1", "many"].map((value) => () => {
