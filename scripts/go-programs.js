@@ -133,6 +133,9 @@ export const oldProxies = /** @type {const} */ (["proxy-0.31.4", "proxy-0.29.0",
 
 /** @typedef {(typeof oldProxies)[number]} OldProxyName */
 
+/** What the lab's container images are made of. */
+export const labGoPrograms = /** @type {const} */ (["kubernetes", currentProxy, "webhook"]);
+
 /** What a user may have already, and names by KONNECTIVITY_COMPONENTS. */
 const components = new Set(["kubernetes", currentProxy]);
 
@@ -147,8 +150,7 @@ export function ensureGoProgram(name) {
   /** @type {GoProgram} */
   const program = programs[name];
   const binaries = Object.keys(program.binaries);
-  // An empty variable counts as none, here and below (XDG base directory specification).
-  const named = components.has(name) ? process.env.KONNECTIVITY_COMPONENTS || undefined : undefined;
+  const named = namedFolder(name);
   const folder =
     named === undefined
       ? cached(`${name}-${digestOf(program)}`, (unfinished) => {
@@ -159,6 +161,25 @@ export function ensureGoProgram(name) {
   const paths = Object.fromEntries(binaries.map((binary) => [binary, join(folder, binary)]));
   return /** @type {{ [Binary in keyof (typeof programs)[Name]["binaries"]]: string }} */ (paths);
 }
+
+/**
+ * The folder that the user says has a program. An empty variable counts as none, here and below (XDG base directory
+ * specification).
+ * @param {GoProgramName} name
+ */
+const namedFolder = (name) => (components.has(name) ? process.env.KONNECTIVITY_COMPONENTS || undefined : undefined);
+
+/**
+ * Whether ensureGoProgram would need Go for this program.
+ * @param {GoProgramName} name
+ */
+export const mustBeBuilt = (name) => namedFolder(name) === undefined && !isBuilt(name);
+
+/**
+ * What the user reads about a program.
+ * @param {GoProgramName} name
+ */
+export const titleOf = (name) => programs[name].title;
 
 /**
  * Whether a Go program is built already, from this very source.

@@ -2,12 +2,15 @@
 // `npm test` and `npm run bench` do, with --for-clouds what `npm run test:clouds` does.
 import { spawnSync } from "node:child_process";
 import { ensureDependencies } from "./dependencies.js";
-import { ensureGoProgram, oldProxies } from "./go-programs.js";
+import { ensureGoProgram, labGoPrograms, mustBeBuilt, oldProxies, titleOf } from "./go-programs.js";
 import { ensureNodeVersions } from "./node-versions.js";
 
 const forTests = process.argv.includes("--for-tests");
 const forLab = forTests || process.argv.includes("--for-lab");
 const forClouds = process.argv.includes("--for-clouds");
+
+/** Go programs that only the tests need. */
+const testGoPrograms = /** @type {const} */ (["kubernetes-schema", "load", ...oldProxies]);
 
 /** What the lab runs for real, and the Debian package that has it. */
 const labPrograms = {
@@ -106,9 +109,10 @@ if (forLab) {
   if (process.getuid?.() !== 0)
     stop("The lab makes namespaces, mounts and control groups of its own: run this as root.");
   ensurePackages({ ...labPrograms, ...(forTests && testPrograms) });
-  if (isMissing("go") && !process.env.KONNECTIVITY_COMPONENTS)
+  const unbuilt = [...labGoPrograms, ...(forTests ? testGoPrograms : [])].filter(mustBeBuilt);
+  if (unbuilt.length > 0 && isMissing("go"))
     stop(
-      "The lab's kube-apiserver, etcd and proxy are built from source: install Go 1.26.2 or newer, or name a folder that has them by KONNECTIVITY_COMPONENTS.",
+      `These must be built from source: ${unbuilt.map(titleOf).join("; ")}. Install Go 1.26.2 or newer; KONNECTIVITY_COMPONENTS can name a folder that contains kube-apiserver, etcd, proxy-server and proxy-agent.`,
     );
   if (isMissing(terraform)) stop(noTerraform);
   await orStop(async () => {
@@ -119,6 +123,5 @@ if (forLab) {
 
 if (forTests) {
   await orStop(ensureNodeVersions);
-  for (const program of /** @type {const} */ (["kubernetes-schema", "load", ...oldProxies]))
-    await orStop(() => ensureGoProgram(program));
+  for (const program of testGoPrograms) await orStop(() => ensureGoProgram(program));
 }
