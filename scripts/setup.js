@@ -1,6 +1,8 @@
 // Gets this machine ready: npm packages; with --for-lab also what `npm run demo` runs for real, with --for-tests what
-// `npm test` and `npm run bench` do, with --for-clouds what `npm run test:clouds` does.
+// `npm test` and `npm run bench` do, with --for-clouds what `npm run test:clouds` does, with --for-vm what `npm run test:vm`
+// does beside the lab.
 import { spawnSync } from "node:child_process";
+import { cloudPrograms, labPrograms, testPrograms, vmPrograms } from "./debian-packages.js";
 import { ensureDependencies } from "./dependencies.js";
 import { ensureGoProgram, labGoPrograms, mustBeBuilt, oldProxies, titleOf } from "./go-programs.js";
 import { ensureNodeVersions } from "./node-versions.js";
@@ -8,50 +10,10 @@ import { ensureNodeVersions } from "./node-versions.js";
 const forTests = process.argv.includes("--for-tests");
 const forLab = forTests || process.argv.includes("--for-lab");
 const forClouds = process.argv.includes("--for-clouds");
+const forVm = process.argv.includes("--for-vm");
 
 /** Go programs that only the tests need. */
 const testGoPrograms = /** @type {const} */ (["kubernetes-schema", "load", ...oldProxies]);
-
-/** What the lab runs for real, and the Debian package that has it. */
-const labPrograms = {
-  "ignition-validate": "ignition",
-  podman: "podman",
-  runc: "runc",
-  catatonit: "catatonit",
-  "/usr/lib/cni/bridge": "containernetworking-plugins",
-  iptables: "iptables",
-  openssl: "openssl",
-  curl: "curl",
-  jq: "jq",
-  ip: "iproute2",
-  unshare: "util-linux",
-  setpriv: "util-linux",
-  pgrep: "procps",
-  mount: "mount",
-  useradd: "passwd",
-};
-
-/** And the tests beside that. */
-const testPrograms = {
-  shellcheck: "shellcheck",
-  patch: "patch",
-  faketime: "faketime",
-  ssh: "openssh-client",
-  time: "time",
-};
-
-/** What the clouds on this machine need. */
-const cloudPrograms = {
-  "ignition-validate": "ignition",
-  openssl: "openssl",
-  ip: "iproute2",
-  unshare: "util-linux",
-  mount: "mount",
-  python3: "python3",
-  "/usr/lib/python3*/ensurepip": "python3-venv",
-  gcc: "gcc",
-  "/usr/include/blkid/*": "libblkid-dev",
-};
 
 /** @param {string} program */
 const isMissing = (program) =>
@@ -108,7 +70,7 @@ if (forClouds) {
 if (forLab) {
   if (process.getuid?.() !== 0)
     stop("The lab makes namespaces, mounts and control groups of its own: run this as root.");
-  ensurePackages({ ...labPrograms, ...(forTests && testPrograms) });
+  ensurePackages({ ...labPrograms, ...(forTests && testPrograms), ...(forVm && vmPrograms) });
   const unbuilt = [...labGoPrograms, ...(forTests ? testGoPrograms : [])].filter(mustBeBuilt);
   if (unbuilt.length > 0 && isMissing("go"))
     stop(

@@ -1,0 +1,51 @@
+// Plain JavaScript without dependencies, as scripts/setup.js, which installs these packages. The virtual machine of
+// `npm run test:vm` has the lab's from the beginning.
+
+/** Programs that the lab runs, and the Debian package that contains each of them. */
+export const labPrograms = {
+  "ignition-validate": "ignition",
+  podman: "podman",
+  runc: "runc",
+  catatonit: "catatonit",
+  "/usr/lib/cni/bridge": "containernetworking-plugins",
+  iptables: "iptables",
+  openssl: "openssl",
+  curl: "curl",
+  jq: "jq",
+  ip: "iproute2",
+  unshare: "util-linux",
+  setpriv: "util-linux",
+  pgrep: "procps",
+  mount: "mount",
+  useradd: "passwd",
+};
+
+/** Programs that the tests run beside those. */
+export const testPrograms = {
+  shellcheck: "shellcheck",
+  patch: "patch",
+  faketime: "faketime",
+  ssh: "openssh-client",
+  time: "time",
+};
+
+/** Programs that the clouds on this machine need. */
+export const cloudPrograms = {
+  "ignition-validate": "ignition",
+  openssl: "openssl",
+  ip: "iproute2",
+  unshare: "util-linux",
+  mount: "mount",
+  python3: "python3",
+  "/usr/lib/python3*/ensurepip": "python3-venv",
+  gcc: "gcc",
+  "/usr/include/blkid/*": "libblkid-dev",
+};
+
+/** Programs that create and run the virtual machine of `npm run test:vm`. */
+export const vmPrograms = {
+  "qemu-system-x86_64": "qemu-system-x86",
+  mmdebstrap: "mmdebstrap",
+  mke2fs: "e2fsprogs",
+  git: "git",
+};
