@@ -45,7 +45,7 @@ const fixtures = fixturesOf010();
 it("has fixtures of every platform and every config", () => {
   const names = (platform: string) => fixtures.filter((one) => one.platform === platform).map(({ name }) => name);
   const configs = ["defaults", "firewall-external", "fixed-address", "replace-machine", "tunnel-off"];
-  for (const platform of ["google", "local"]) expect(names(platform), platform).toEqual(configs);
+  for (const platform of ["azure", "google", "local"]) expect(names(platform), platform).toEqual(configs);
 });
 
 describe.each(fixtures)("the config of $platform, $name", (fixture) => {
