@@ -14,10 +14,11 @@ type CloudName = keyof typeof clouds;
 const cloudNames = Object.keys(clouds) as [CloudName, ...CloudName[]];
 
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
-const group = "[-\\w.()]{0,89}[-\\w()]";
-const name = "[a-zA-Z0-9]([-\\w.]{0,78}\\w)?";
+// Azure takes letters and digits of every script.
+const group = "[\\p{L}\\p{N}_.()\\-]{0,89}[\\p{L}\\p{N}_()\\-]";
+const name = "[a-zA-Z0-9]([\\w.\\-]{0,78}\\w)?";
 
-export const resourceGroup = () => textLike("a resource group's name", new RegExp(`^${group}$`));
+export const resourceGroup = () => textLike("a resource group's name", new RegExp(`^${group}$`, "u"));
 export const azureRegion = () => textLike("a region like westeurope", /^[a-z][a-z0-9]+$/);
 const named = (what: string) => textLike(`a ${what}'s name`, new RegExp(`^${name}$`));
 const idOf = (what: string, ...types: string[]) =>
@@ -25,6 +26,7 @@ const idOf = (what: string, ...types: string[]) =>
     `the id of ${what}, like /subscriptions/…/providers/${types[0]?.replaceAll("/*", "/…") ?? ""}`,
     new RegExp(
       `^/subscriptions/${uuid}/resourceGroups/${group}/providers/(${types.map((type) => type.replaceAll(".", "\\.").replaceAll("*", name)).join("|")})$`,
+      "u",
     ),
   );
 const listOf = <T extends z.ZodType>(item: T, from: number, to: number, error: string) =>

@@ -232,6 +232,13 @@ describe("the azure part of a config", () => {
     },
   );
 
+  it("takes a resource group in any script, as Azure does", () => {
+    const group = "größe-本番_(1)";
+    const named = { ...metadata, azure: { ...metadata.azure, resourceGroupName: group } };
+    expect(read({}, {}, { metadata: named }).azure?.resourceGroupName).toBe(group);
+    expect(read({ resourceGroupName: group }).azure?.resourceGroupName).toBe(group);
+  });
+
   it("knows the clouds that metadata.json may name", () => {
     const inCloud = (cloudName?: string) => ({ metadata: { ...metadata, azure: { ...metadata.azure, cloudName } } });
     expect(read({}, {}, inCloud()).azure).toMatchObject({ environment: "public", blobDomain: "blob.core.windows.net" });
