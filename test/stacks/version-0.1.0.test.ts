@@ -25,6 +25,16 @@ const differences: readonly Difference[] = [
       leaveOut(today, "payload_later-parts_EFD526B5");
     },
   },
+  {
+    reason: "the machine boots after a wait for its new role, which itself comes after the role's policy",
+    stack: "aws-bootstrap",
+    level: (then, today) => {
+      const policy = `aws_iam_role_policy.${Object.keys(then.resource.aws_iam_role_policy ?? {}).join()}`;
+      const machine = only(then, "aws_instance");
+      machine.depends_on = (machine.depends_on as string[]).filter((address) => address !== policy);
+      leaveOut(today, "payload-reader_wait_0BF92C65");
+    },
+  },
 ];
 
 /** Leaves out a terraform_data resource that is new, and every list entry that refers to it. */
@@ -45,7 +55,7 @@ const fixtures = fixturesOf010();
 it("has fixtures of every platform and every config", () => {
   const names = (platform: string) => fixtures.filter((one) => one.platform === platform).map(({ name }) => name);
   const configs = ["defaults", "firewall-external", "fixed-address", "replace-machine", "tunnel-off"];
-  for (const platform of ["azure", "google", "local"]) expect(names(platform), platform).toEqual(configs);
+  for (const platform of ["aws", "azure", "google", "local"]) expect(names(platform), platform).toEqual(configs);
 });
 
 describe.each(fixtures)("the config of $platform, $name", (fixture) => {
