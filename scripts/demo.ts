@@ -151,7 +151,8 @@ async function demonstrate(): Promise<void> {
   show(
     "while the cluster needs its bootstrap machine the gate is closed",
     firstLineOf(closed.stdout),
-    closed.status === 1,
+    // It also fails if the API cannot be asked.
+    closed.status === 1 && closed.stdout.startsWith("not yet"),
   );
   await lab.growUp();
   await cdktf("destroy");
