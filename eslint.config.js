@@ -8,9 +8,9 @@ const providerRoots = {
   message: "Import one resource (@cdktf/provider-<name>/lib/<resource>/index.js), never the whole provider.",
 };
 
-/** Dependencies point one way: main → stacks → constructs/<platform> → constructs/payload, constructs/konnectivity. */
+/** Dependencies point one way: main → stacks → constructs/<platform> → src/core/ignition, src/core/konnectivity. */
 const upwards = {
-  regex: "(^|/)(stacks|cli)/|(^|/)main\\.ts$",
+  regex: "(^|/)(stacks/(?!inputs)|cli/)|(^|/)main\\.ts$",
   message: "Dependencies point one way: main → stacks → constructs (docs/architecture.md).",
 };
 
@@ -40,25 +40,25 @@ export default defineConfig(
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },
   },
-  { files: ["constructs/**"], rules: imports(upwards) },
+  { files: ["constructs/**", "src/core/**", "src/config/**", "src/files/**"], rules: imports(upwards) },
   ...["aws", "azure", "google", "local"].flatMap((platform) => [
     {
-      files: [`constructs/${platform}/**`, `constructs/config/${platform}.ts`],
+      files: [`constructs/${platform}/**`],
       rules: imports(upwards, otherPlatforms(platform)),
     },
     { files: [`stacks/${platform}.ts`], rules: imports(otherPlatforms(platform)) },
   ]),
   {
-    files: ["constructs/payload/**"],
+    files: ["src/core/ignition/**"],
     rules: imports(upwards, {
       regex: "konnectivity/|^@?cdktf|^constructs$|^node:fs",
       message: "The payload is pure: it knows no tunnel, no cdktf and no file system.",
     }),
   },
   {
-    files: ["constructs/konnectivity/**"],
+    files: ["src/core/konnectivity/**"],
     rules: imports(upwards, {
-      regex: "payload/|^@?cdktf|^constructs$",
+      regex: "ignition/|^@?cdktf|^constructs$",
       message: "The tunnel knows no Ignition and no cdktf.",
     }),
   },

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
-import { configFileIfThere, readInputs } from "./constructs/config/inputs.ts";
-import { oneLine, printable } from "./constructs/printable.ts";
-import { InputError } from "./constructs/problems.ts";
+import { configFileIfThere, readInputs } from "./stacks/inputs.ts";
+import { oneLine, printable } from "./src/core/printable.ts";
+import { InputError } from "./src/core/errors.ts";
 import { synthesize } from "./stacks/app.ts";
 
 /** Config in, one stack pair per configured platform out. */

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // These run in namespaces of their own, and not always: `npm run test:clouds`.
-    exclude: ["test/clouds/**"],
+    exclude: ["test/e2e/clouds/**"],
     // Workers keep what they loaded: every isolated file would load cdktf and the providers again.
     pool: "threads",
     isolate: false,

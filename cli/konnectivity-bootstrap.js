@@ -2,8 +2,8 @@
 // Starts the command line. It never installs npm packages: steps of `cdktf destroy` run it, and npm would delete the cdktf
 // command that waits for them.
 import { constants } from "node:os";
-import { checkNode, packageProblem } from "../scripts/dependencies.js";
-import "../scripts/before-tsx.js";
+import { checkNode, packageProblem } from "../src/runtime/packages.js";
+import "../src/runtime/before-tsx.js";
 
 // cdktf's own packages call what newer Node.js deprecates; whoever runs a command cannot do anything about it.
 process.noDeprecation = true;
@@ -37,7 +37,7 @@ try {
     words.some((word) => word.startsWith("--kubeconfig")) || (words[0] === "teardown" && !words.includes("local"));
   if (asksCluster) await import("@kubernetes/client-node");
   await import("tsx");
-  const { main } = await import("./main.ts");
+  const { main } = await import("../src/cli/main.ts");
   process.exitCode = await main(process.argv);
 } catch (error) {
   const sentence = packageProblem(error);

@@ -6,7 +6,7 @@ import { checkServerIdentity } from "node:tls";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
 import { parse } from "yaml";
-import { timeLimit } from "../constructs/time-limits.ts";
+import { timeLimit } from "../src/core/time-limits.ts";
 
 /** A workload, as far as the lab's kubelet reads it. */
 export interface Workload extends KubernetesObject {

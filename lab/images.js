@@ -1,10 +1,10 @@
-// Plain JavaScript without dependencies, as scripts/go-programs.js: set-up makes the images with it, and the lab finds them.
+// Plain JavaScript without dependencies, as lab/go-programs.js: set-up makes the images with it, and the lab finds them.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cached, currentProxy, ensureGoProgram } from "../scripts/go-programs.js";
+import { cached, currentProxy, ensureGoProgram } from "./go-programs.js";
 
 const script = fileURLToPath(new URL("images.sh", import.meta.url));
 
@@ -29,7 +29,7 @@ export function ensureImages() {
 /**
  * Makes the image of an older proxy, to be used beside or instead of the current one:
  * localhost/lab/apiserver-network-proxy:0.29.0 of proxy-0.29.0.
- * @param {import("../scripts/go-programs.js").OldProxyName} name
+ * @param {import("./go-programs.js").OldProxyName} name
  * @returns {string} its image store, for `additionalimagestores`
  */
 export function ensureOldProxyImage(name) {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { agentName, home, namespace, serverKubeconfig, tls } from "../constructs/konnectivity/names.ts";
+import { agentName, home, namespace, serverKubeconfig, tls } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import type { Lab } from "./lab.ts";
 import type { Machine } from "./machine.ts";
-import { timeLimit } from "../constructs/time-limits.ts";
+import { timeLimit } from "../src/core/time-limits.ts";
 
 /** How each kind of agents' authentication is switched on, and what is a key there. */
 const authentications = {

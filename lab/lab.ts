@@ -3,18 +3,18 @@ import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
-import { InputError, problem } from "../constructs/problems.ts";
+import { InputError, problem } from "../src/core/errors.ts";
 import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition, IgnitionRefused } from "./ignition.ts";
 import { type Layout, layoutFile, readLayout } from "./layout.ts";
 import { checkControllers, groupsOf, Machine, MachineFailed, removeMachines, shellFor } from "./machine.ts";
-import { bootstrapSays, operatorObjects, type Progress } from "./operators.ts";
+import { bootstrapSays, operatorObjects, type Progress } from "./fakes/operators.ts";
 import { failedPods } from "./pod-log.ts";
 import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
-import { finishFile } from "./stand-ins/cluster-bootstrap.ts";
-import { podNetworkOptions } from "./stand-ins/kubelet.ts";
-import { timeLimit, timeoutEnvironment, timeoutFactor } from "../constructs/time-limits.ts";
+import { finishFile } from "./fakes/cluster-bootstrap.ts";
+import { podNetworkOptions } from "./fakes/kubelet.ts";
+import { timeLimit, timeoutEnvironment, timeoutFactor } from "../src/core/time-limits.ts";
 import { clusterObjects, kubeletPod, webhookPod } from "./workload.ts";
 
 export interface LabProps extends Partial<Layout> {
@@ -103,9 +103,9 @@ export class Lab {
         node,
         "kubelet",
         // What api-int would be: the bootstrap's API, and after its end the permanent one.
-        `lab-stand-in kubelet --address=${addresses.nodeAddress(index)} --kubeconfig=/opt/lab/kubeconfig-bootstrap --kubeconfig=/opt/lab/kubeconfig`,
+        `lab-fake kubelet --address=${addresses.nodeAddress(index)} --kubeconfig=/opt/lab/kubeconfig-bootstrap --kubeconfig=/opt/lab/kubeconfig`,
       );
-    lab.#service(bootstrap, "kubelet", `lab-stand-in kubelet --address=${addresses.bootstrap}`);
+    lab.#service(bootstrap, "kubelet", `lab-fake kubelet --address=${addresses.bootstrap}`);
     // As its unit does, only sooner: again after every failure, until it is done.
     lab.#service(
       bootstrap,
@@ -119,7 +119,7 @@ export class Lab {
       "progress",
       `until [ -e /opt/openshift/.bootkube.done ]; do sleep 0.2; done
        echo '${JSON.stringify([bootstrapSays("complete")])}' >/opt/lab/progress.json
-       until lab-stand-in apply /opt/openshift/auth/kubeconfig /opt/lab/progress.json; do sleep 1; done`,
+       until lab-fake apply /opt/openshift/auth/kubeconfig /opt/lab/progress.json; do sleep 1; done`,
     );
     return lab;
   }
@@ -196,7 +196,7 @@ export class Lab {
     this.node.must(manifest("webhook"), {}, stringify(webhookPod(this.#layout)));
     for (const [index, node] of this.nodes.entries())
       node.must(manifest("kubelet"), {}, stringify(kubeletPod(this.#layout, index)));
-    const apply = "lab-stand-in apply /opt/openshift/auth/kubeconfig-loopback /opt/lab/objects.json";
+    const apply = "lab-fake apply /opt/openshift/auth/kubeconfig-loopback /opt/lab/objects.json";
     const objects = JSON.stringify(clusterObjects(this.#layout, ca));
     this.bootstrap.must(`cat >/opt/lab/objects.json && ${apply}`, {}, objects);
     const healthz = `curl --silent --insecure --max-time ${timeLimit(2)} https://${hostOf(this.addresses.webhookPod)}:8443/healthz`;
@@ -232,7 +232,7 @@ export class Lab {
 
   /** Lets the cluster's operators say this. */
   say(progress: Progress): void {
-    const apply = "lab-stand-in apply /opt/lab/kubeconfig /opt/lab/operators.json";
+    const apply = "lab-fake apply /opt/lab/kubeconfig /opt/lab/operators.json";
     this.node.must(`cat >/opt/lab/operators.json && ${apply}`, {}, JSON.stringify(operatorObjects(progress)));
   }
 

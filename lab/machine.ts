@@ -12,8 +12,8 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { InputError, problem } from "../constructs/problems.ts";
-import { timeLimit, timeoutEnvironment } from "../constructs/time-limits.ts";
+import { InputError, problem } from "../src/core/errors.ts";
+import { timeLimit, timeoutEnvironment } from "../src/core/time-limits.ts";
 
 const shell = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 

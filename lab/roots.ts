@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { type Layout, layoutFile } from "./layout.ts";
-import { kubeApiServerArguments, kubeApiServerPod } from "./stand-ins/render.ts";
+import { kubeApiServerArguments, kubeApiServerPod } from "./fakes/render.ts";
 
 const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -34,12 +34,9 @@ runroot = "/run/containers/storage"
 additionalimagestores = ${JSON.stringify(images)}
 `,
   );
-  program("podman", readFileSync(own("stand-ins/podman.sh"), "utf8"));
-  program(
-    "lab-stand-in",
-    `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(own("stand-in.js"))} "$@"\n`,
-  );
-  program("oc", '#!/bin/sh\nexec lab-stand-in oc "$@"\n');
+  program("podman", readFileSync(own("fakes/podman.sh"), "utf8"));
+  program("lab-fake", `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(own("fake.js"))} "$@"\n`);
+  program("oc", '#!/bin/sh\nexec lab-fake oc "$@"\n');
   writeFileSync(join(root, layoutFile), JSON.stringify(layout));
   // A container's own file, which this machine's may be, knows localhost by IPv4 only.
   writeFileSync(join(root, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");

@@ -7,13 +7,22 @@ import {
   serverName,
   tls,
   tokenReviewBinding,
-} from "../constructs/konnectivity/names.ts";
+} from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import { type Lab, until } from "./lab.ts";
 import { containersOf, LabView, type Made, statusOf } from "./lab-view.ts";
 import type { Machine } from "./machine.ts";
-import { timeLimit } from "../constructs/time-limits.ts";
-import { type Check, type CheckId, failed, type Finding, judged, notLookedAt, passed, toChecks } from "./verify.ts";
+import { timeLimit } from "../src/core/time-limits.ts";
+import {
+  type Check,
+  type CheckId,
+  failed,
+  type Finding,
+  judged,
+  notLookedAt,
+  passed,
+  toChecks,
+} from "../src/cluster/verify.ts";
 import { type Proof, reasonOf, refusesCertificate, refusesToken, verifierId } from "./verify-refusals.ts";
 
 export interface LabChecksProps {

@@ -1,8 +1,8 @@
-import { ports } from "../constructs/konnectivity/names.ts";
+import { ports } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import type { Lab } from "./lab.ts";
-import { timeLimit } from "../constructs/time-limits.ts";
-import { failed, type Finding, passed } from "./verify.ts";
+import { timeLimit } from "../src/core/time-limits.ts";
+import { failed, type Finding, passed } from "../src/cluster/verify.ts";
 
 /** What an agent that must be refused shows of itself. */
 export type Proof = "no" | "foreign";

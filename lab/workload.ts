@@ -1,6 +1,6 @@
 import { addressesOf, hostOf } from "./addresses.ts";
 import type { Layout } from "./layout.ts";
-import { timeLimit } from "../constructs/time-limits.ts";
+import { timeLimit } from "../src/core/time-limits.ts";
 
 /**
  * What the bootstrap kube-apiserver must reach in the pod network: a webhook by service that must answer, a conversion

@@ -1,8 +1,8 @@
 // What cdktf.json's `app` runs: main.ts, as CommonJS and without source maps. That takes half the memory and half the time
 // of `node --import tsx main.ts`: no second thread for tsx, and the maps inside the provider bindings stay undecoded.
 import { createRequire } from "node:module";
-import { packageProblem } from "./dependencies.js";
-import "./before-tsx.js";
+import { packageProblem } from "../src/runtime/packages.js";
+import "../src/runtime/before-tsx.js";
 
 // cdktf's own packages call what newer Node.js deprecates; whoever runs the app cannot do anything about it.
 process.noDeprecation = true;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { labFolder } from "../lab/folder.ts";
 import { Lab } from "../lab/lab.ts";
-import { timeoutFactor } from "../constructs/time-limits.ts";
+import { timeoutFactor } from "../src/core/time-limits.ts";
 
 try {
   timeoutFactor();

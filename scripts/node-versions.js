@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { npmCi } from "./dependencies.js";
-import { cached } from "./go-programs.js";
+import { npmCi } from "../src/runtime/packages.js";
+import { cached } from "../lab/go-programs.js";
 
-const folder = fileURLToPath(new URL("../test/node-versions", import.meta.url));
+const folder = fileURLToPath(new URL("../test/e2e/node-versions", import.meta.url));
 const files = ["package.json", "package-lock.json"];
 
 /** The releases that the README names. */

@@ -3,8 +3,8 @@
 // does beside the lab.
 import { spawnSync } from "node:child_process";
 import { cloudPrograms, labPrograms, testPrograms, vmPrograms } from "./debian-packages.js";
-import { ensureDependencies } from "./dependencies.js";
-import { ensureGoProgram, labGoPrograms, mustBeBuilt, oldProxies, titleOf } from "./go-programs.js";
+import { ensureDependencies } from "../src/runtime/packages.js";
+import { ensureGoProgram, labGoPrograms, mustBeBuilt, oldProxies, titleOf } from "../lab/go-programs.js";
 import { ensureNodeVersions } from "./node-versions.js";
 
 const forTests = process.argv.includes("--for-tests");

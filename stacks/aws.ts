@@ -1,13 +1,13 @@
 import { AwsProvider } from "@cdktf/provider-aws/lib/provider/index.js";
 import type { Construct } from "constructs";
-import { ApiMembership } from "../constructs/aws/api-membership.ts";
-import { FirewallRule, type Ingress } from "../constructs/aws/firewall-rule.ts";
+import { ApiMembership } from "../constructs/aws/load-balancer-attachment.ts";
+import { FirewallRule, type Ingress } from "../constructs/aws/firewall-rules.ts";
 import { Machine } from "../constructs/aws/machine.ts";
 import { PayloadReader } from "../constructs/aws/payload-reader.ts";
 import { PayloadStore } from "../constructs/aws/payload-store.ts";
-import type { AwsInputs } from "../constructs/config/aws.ts";
-import type { Inputs } from "../constructs/config/inputs.ts";
-import { ports } from "../constructs/machine-ports.ts";
+import type { AwsInputs } from "../constructs/aws/config.ts";
+import type { Inputs } from "./inputs.ts";
+import { ports } from "../constructs/shared/machine-ports.ts";
 import { BootstrapStack } from "./bootstrap-stack.ts";
 
 /** aws-bootstrap: the machine, its 8091 rule, its payload, and its place behind the API's load balancers. */

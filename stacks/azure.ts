@@ -2,17 +2,17 @@ import { DataAzurermClientConfig } from "@cdktf/provider-azurerm/lib/data-azurer
 import { AzurermProvider } from "@cdktf/provider-azurerm/lib/provider/index.js";
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import { isIpv6Network } from "../constructs/addresses.ts";
-import { ApiMembership } from "../constructs/azure/api-membership.ts";
-import { FirewallRule, type Ingress } from "../constructs/azure/firewall-rule.ts";
+import { isIpv6Network } from "../src/core/addresses.ts";
+import { ApiMembership } from "../constructs/azure/load-balancer-attachment.ts";
+import { FirewallRule, type Ingress } from "../constructs/azure/firewall-rules.ts";
 import { type Image, Machine } from "../constructs/azure/machine.ts";
 import { NetworkInterface } from "../constructs/azure/network-interface.ts";
 import { PayloadReader } from "../constructs/azure/payload-reader.ts";
 import { PayloadSas } from "../constructs/azure/payload-sas.ts";
 import { PayloadStore } from "../constructs/azure/payload-store.ts";
-import { azureClusterTag, type AzureInputs, rulePlaces } from "../constructs/config/azure.ts";
-import type { Inputs } from "../constructs/config/inputs.ts";
-import { ports } from "../constructs/machine-ports.ts";
+import { azureClusterTag, type AzureInputs, rulePlaces } from "../constructs/azure/config.ts";
+import type { Inputs } from "./inputs.ts";
+import { ports } from "../constructs/shared/machine-ports.ts";
 import { BootstrapStack } from "./bootstrap-stack.ts";
 
 /** azure-bootstrap: the machine, its 8091 rules, its payload, and its place behind the API's load balancers. */

@@ -1,14 +1,14 @@
 import { Aspects, TerraformOutput, TerraformResource, TerraformStack } from "cdktf";
 import type { Construct } from "constructs";
-import type { Inputs } from "../constructs/config/inputs.ts";
-import type { Platform } from "../constructs/config/platform.ts";
-import { PayloadFile, payloadFileName } from "../constructs/payload-file.ts";
-import { shellWord } from "../constructs/shell-word.ts";
-import { addStateBackend, localStateBackup } from "../constructs/state-backend.ts";
-import { configOf, configPrefix, gateStep, stepOf } from "../constructs/teardown/command-line.ts";
-import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
-import { addressOf } from "../constructs/terraform-address.ts";
-import { literal } from "../constructs/terraform-literal.ts";
+import type { Inputs } from "./inputs.ts";
+import type { Platform } from "../src/config/platform.ts";
+import { PayloadFile, payloadFileName } from "../constructs/shared/payload-file.ts";
+import { shellWord } from "../src/core/shell-word.ts";
+import { addStateBackend, localStateBackup } from "../constructs/shared/state-backend.ts";
+import { configOf, configPrefix, gateStep, stepOf } from "../constructs/shared/command-line.ts";
+import { DestroyStep } from "../constructs/shared/destroy-step.ts";
+import { addressOf } from "../constructs/shared/terraform-address.ts";
+import { literal } from "../src/core/terraform-literal.ts";
 
 export interface BootstrapStackProps {
   readonly platform: Platform | "local";

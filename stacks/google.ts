@@ -1,15 +1,15 @@
 import { GoogleProvider } from "@cdktf/provider-google/lib/provider/index.js";
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import type { GoogleInputs } from "../constructs/config/google.ts";
-import type { Inputs } from "../constructs/config/inputs.ts";
-import { ApiMembership } from "../constructs/google/api-membership.ts";
-import { FirewallRule, type Ingress } from "../constructs/google/firewall-rule.ts";
+import type { GoogleInputs } from "../constructs/google/config.ts";
+import type { Inputs } from "./inputs.ts";
+import { ApiMembership } from "../constructs/google/load-balancer-attachment.ts";
+import { FirewallRule, type Ingress } from "../constructs/google/firewall-rules.ts";
 import { Machine } from "../constructs/google/machine.ts";
 import { PayloadReader } from "../constructs/google/payload-reader.ts";
 import { PayloadStore } from "../constructs/google/payload-store.ts";
-import { ports } from "../constructs/machine-ports.ts";
-import { Wait } from "../constructs/wait.ts";
+import { ports } from "../constructs/shared/machine-ports.ts";
+import { Wait } from "../constructs/shared/wait.ts";
 import { BootstrapStack } from "./bootstrap-stack.ts";
 
 /** google-bootstrap: the machine, its 8091 rules, its payload, and its place behind the API's load balancer. */

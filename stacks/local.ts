@@ -1,10 +1,10 @@
 import { relative, resolve } from "node:path";
 import { App, Manifest, TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import type { Inputs } from "../constructs/config/inputs.ts";
-import type { LocalInputs } from "../constructs/config/local.ts";
+import type { Inputs } from "./inputs.ts";
+import type { LocalInputs } from "../constructs/local/config.ts";
 import { Machine } from "../constructs/local/machine.ts";
-import { commandLine } from "../constructs/teardown/command-line.ts";
+import { commandLine } from "../constructs/shared/command-line.ts";
 import { BootstrapStack } from "./bootstrap-stack.ts";
 
 /** local-bootstrap: the same payload on this machine, in a lab of real programs. It needs no provider and no network. */

@@ -1,9 +1,9 @@
 import { type App, TerraformStack } from "cdktf";
-import type { Inputs } from "../constructs/config/inputs.ts";
-import type { Platform } from "../constructs/config/platform.ts";
-import { addStateBackend } from "../constructs/state-backend.ts";
-import { configOf, gateStep, stepOf } from "../constructs/teardown/command-line.ts";
-import { DestroyStep } from "../constructs/teardown/destroy-step.ts";
+import type { Inputs } from "./inputs.ts";
+import type { Platform } from "../src/config/platform.ts";
+import { addStateBackend } from "../constructs/shared/state-backend.ts";
+import { configOf, gateStep, stepOf } from "../constructs/shared/command-line.ts";
+import { DestroyStep } from "../constructs/shared/destroy-step.ts";
 import { requiredTerraform } from "./bootstrap-stack.ts";
 
 /**

@@ -2,10 +2,10 @@ import { DataAwsSubnet } from "@cdktf/provider-aws/lib/data-aws-subnet/index.js"
 import { Instance } from "@cdktf/provider-aws/lib/instance/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import { isIpv6 } from "../addresses.ts";
-import type { PayloadFile } from "../payload-file.ts";
-import { addressOf } from "../terraform-address.ts";
-import { addressForMachines } from "../subnet-condition.ts";
+import { isIpv6 } from "../../src/core/addresses.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
+import { addressOf } from "../shared/terraform-address.ts";
+import { addressForMachines } from "../shared/subnet-condition.ts";
 
 export interface MachineProps {
   readonly name: string;

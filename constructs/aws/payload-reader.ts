@@ -3,7 +3,7 @@ import { IamRolePolicy } from "@cdktf/provider-aws/lib/iam-role-policy/index.js"
 import { IamRole } from "@cdktf/provider-aws/lib/iam-role/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import { Wait } from "../wait.ts";
+import { Wait } from "../shared/wait.ts";
 
 export interface PayloadReaderProps {
   readonly name: string;

@@ -6,7 +6,7 @@ import { S3Bucket } from "@cdktf/provider-aws/lib/s3-bucket/index.js";
 import { S3Object } from "@cdktf/provider-aws/lib/s3-object/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import type { PayloadFile } from "../payload-file.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
 
 export interface PayloadStoreProps {
   readonly bucketName: string;

@@ -1,8 +1,8 @@
 import { LinuxVirtualMachine } from "@cdktf/provider-azurerm/lib/linux-virtual-machine/index.js";
 import { Fn, type ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import type { PayloadFile } from "../payload-file.ts";
-import { literal } from "../terraform-literal.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
+import { literal } from "../../src/core/terraform-literal.ts";
 
 /** An image by its id, or one of the marketplace. */
 export type Image =

@@ -2,10 +2,10 @@ import { DataAzurermSubnet } from "@cdktf/provider-azurerm/lib/data-azurerm-subn
 import { NetworkInterface as Interface } from "@cdktf/provider-azurerm/lib/network-interface/index.js";
 import { PublicIp } from "@cdktf/provider-azurerm/lib/public-ip/index.js";
 import { Construct } from "constructs";
-import { asKernelWrites, isIpv6, isIpv6Network } from "../addresses.ts";
-import type { PayloadFile } from "../payload-file.ts";
-import { addressForMachines } from "../subnet-condition.ts";
-import { addressOf } from "../terraform-address.ts";
+import { asKernelWrites, isIpv6, isIpv6Network } from "../../src/core/addresses.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
+import { addressForMachines } from "../shared/subnet-condition.ts";
+import { addressOf } from "../shared/terraform-address.ts";
 
 export interface NetworkInterfaceProps {
   readonly name: string;

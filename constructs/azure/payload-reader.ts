@@ -2,7 +2,7 @@ import { RoleAssignment } from "@cdktf/provider-azurerm/lib/role-assignment/inde
 import { UserAssignedIdentity } from "@cdktf/provider-azurerm/lib/user-assigned-identity/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import { Wait } from "../wait.ts";
+import { Wait } from "../shared/wait.ts";
 
 export interface PayloadReaderProps {
   readonly name: string;

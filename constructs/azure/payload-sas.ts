@@ -1,8 +1,8 @@
 import { DataAzurermStorageAccountBlobContainerSas } from "@cdktf/provider-azurerm/lib/data-azurerm-storage-account-blob-container-sas/index.js";
 import { DataResource, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
-import type { PayloadFile } from "../payload-file.ts";
-import { addressOf } from "../terraform-address.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
+import { addressOf } from "../shared/terraform-address.ts";
 import type { PayloadStore } from "./payload-store.ts";
 
 export interface PayloadSasProps {

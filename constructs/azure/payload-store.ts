@@ -3,7 +3,7 @@ import { StorageBlob } from "@cdktf/provider-azurerm/lib/storage-blob/index.js";
 import { StorageContainer } from "@cdktf/provider-azurerm/lib/storage-container/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import type { PayloadFile } from "../payload-file.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
 
 export interface PayloadStoreProps {
   /** Unique in the whole cloud: 3 to 24 lower case letters and digits. */

@@ -2,10 +2,10 @@ import { ComputeInstance } from "@cdktf/provider-google/lib/compute-instance/ind
 import { DataGoogleComputeSubnetwork } from "@cdktf/provider-google/lib/data-google-compute-subnetwork/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import type { ShieldedOptions } from "../config/google.ts";
-import type { PayloadFile } from "../payload-file.ts";
-import { addressForMachines } from "../subnet-condition.ts";
-import { addressOf } from "../terraform-address.ts";
+import type { ShieldedOptions } from "./config.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
+import { addressForMachines } from "../shared/subnet-condition.ts";
+import { addressOf } from "../shared/terraform-address.ts";
 
 export interface MachineProps {
   readonly name: string;

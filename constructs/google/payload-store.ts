@@ -2,7 +2,7 @@ import { StorageBucketObject } from "@cdktf/provider-google/lib/storage-bucket-o
 import { StorageBucket } from "@cdktf/provider-google/lib/storage-bucket/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import type { PayloadFile } from "../payload-file.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
 
 export interface PayloadStoreProps {
   readonly bucketName: string;

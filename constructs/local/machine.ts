@@ -1,8 +1,8 @@
 import { DataResource } from "cdktf";
 import { Construct } from "constructs";
 import type { Layout } from "../../lab/layout.ts";
-import type { PayloadFile } from "../payload-file.ts";
-import { literal } from "../terraform-literal.ts";
+import type { PayloadFile } from "../shared/payload-file.ts";
+import { literal } from "../../src/core/terraform-literal.ts";
 
 export interface MachineProps extends Layout {
   /** The lab's name. */

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { description, version } from "../../constructs/package.ts";
+import { description, version } from "../../src/core/package.ts";
 import { everyPlatform } from "../support/every-platform.ts";
 import { Project } from "../support/stacks.ts";
 import { goal, median, table } from "./table.ts";
@@ -106,7 +106,7 @@ function appOf(folder: string): string {
 /** The same stacks as a project that `cdktf init` makes: CommonJS, so no import.meta and no extensions in imports. */
 function templateProject(folder: string): string {
   mkdirSync(folder);
-  for (const name of ["main.ts", "stacks", "constructs", "lab"])
+  for (const name of ["main.ts", "stacks", "constructs", "src", "lab"])
     cpSync(join(root, name), join(folder, name), { recursive: true });
   for (const file of filesIn(folder).filter((name) => name.endsWith(".ts"))) {
     const text = readFileSync(join(folder, file), "utf8");

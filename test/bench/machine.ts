@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
-import { currentProxy } from "../../scripts/go-programs.js";
+import { currentProxy } from "../../lab/go-programs.js";
 
 /** The machine that figures come from, in one sentence. */
 export function thisMachine(): string {

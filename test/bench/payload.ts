@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { makePayload } from "../../constructs/bootstrap-payload.ts";
-import { readTunnel } from "../../constructs/konnectivity/options.ts";
-import { inspect } from "../../constructs/payload/inspect.ts";
-import { sampleText, tunnelShapes } from "../../lab/sample/sample.ts";
+import { makePayload } from "../../src/core/bootstrap.ts";
+import { readTunnel } from "../../src/core/konnectivity/options.ts";
+import { inspect } from "../../src/core/ignition/inspect.ts";
+import { sampleText, tunnelShapes } from "../../src/core/sample/sample.ts";
 import { goal, median, table } from "./table.ts";
 
 const sizes = [300_000, 600_000, 1_250_000, 2_500_000, 5_000_000];

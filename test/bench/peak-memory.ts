@@ -1,7 +1,7 @@
 /** Builds a payload from a document of the size in argv and prints the process's peak memory in kB. 0: builds none. */
-import { makePayload } from "../../constructs/bootstrap-payload.ts";
-import { readTunnel } from "../../constructs/konnectivity/options.ts";
-import { sampleText } from "../../lab/sample/sample.ts";
+import { makePayload } from "../../src/core/bootstrap.ts";
+import { readTunnel } from "../../src/core/konnectivity/options.ts";
+import { sampleText } from "../../src/core/sample/sample.ts";
 
 const bytes = Number(process.argv[2]);
 const text = sampleText("4.18", { bytes });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { readInputs } from "../../constructs/config/inputs.ts";
+import { readInputs } from "../../stacks/inputs.ts";
 import { synthesize } from "../../stacks/app.ts";
 import { linesOf } from "../support/cli.ts";
 import { changedExample, exampleOf, metadata, mistakesOf, Project, type ProjectProps } from "../support/stacks.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { googleSchema } from "../../constructs/config/google.ts";
+import { googleSchema } from "../../constructs/google/config.ts";
 import { changedExample, exampleOf, exampleStack, metadata, only, Project, resources } from "../support/stacks.ts";
 
 const { infraID } = metadata;

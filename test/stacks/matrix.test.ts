@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { absolutePathsIn, type Expected, filesIn, invariants, leaksOf, resourcesOf } from "../support/invariants.ts";
 import { cases, platforms, tags } from "../support/matrix.ts";
-import { fileEntry, sampleDocument } from "../../lab/sample/sample.ts";
+import { fileEntry, sampleDocument } from "../../src/core/sample/sample.ts";
 import { type Block, changedExample, exampleOf, Project, type StackJson } from "../support/stacks.ts";
 
 /** A secret of the cluster: where it shows, everything else of bootstrap.ign can show too. */

@@ -16,7 +16,7 @@ export function kubeconfigText(server: string): string {
 /** What an API has at a path; undefined if nothing. */
 export type ApiObjects = (path: string) => unknown;
 
-/** An API that has nothing but these objects, by a part of their path; a real one is in test/lab. */
+/** An API that has nothing but these objects, by a part of their path; a real one is in test/e2e/lab. */
 export async function withApi<T>(
   objects: Readonly<Record<string, unknown>> | ApiObjects,
   act: (kubeconfig: string) => Promise<T>,

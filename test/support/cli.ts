@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { main } from "../../cli/main.ts";
-import { outputTo } from "../../cli/output.ts";
+import { main } from "../../src/cli/main.ts";
+import { outputTo } from "../../src/cli/output.ts";
 
 export const program = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
 

@@ -19,7 +19,7 @@ import type { StackJson } from "./stacks.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const sources = [
-  ...["cli", "cluster", "constructs", "lab", "scripts", "stacks", "main.ts", "cdktf.json"],
+  ...["cli", "constructs", "lab", "scripts", "src", "stacks", "main.ts", "cdktf.json"],
   ...["package.json", "package-lock.json", "tsconfig.json", ".npmrc"],
 ];
 const record = "node_modules/.package-lock.json";

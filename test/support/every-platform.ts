@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { platforms } from "../../constructs/config/platform.ts";
+import { platforms } from "../../src/config/platform.ts";
 import { exampleOf, sampleStream } from "./stacks.ts";
 
 /** One config with the platforms of all examples in docs, and the files that it names. */

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { ensureGoProgram } from "../../scripts/go-programs.js";
+import { ensureGoProgram } from "../../lab/go-programs.js";
 
 /** One object's text, and what kind it is meant to be. */
 export interface ObjectText {
@@ -14,7 +14,7 @@ export interface CheckedObject {
   readonly problems: readonly string[];
 }
 
-/** Checks objects against the real API types (test/kubernetes-schema). One call takes many: starting costs most. */
+/** Checks objects against the real API types (test/support/kubernetes-schema). One call takes many: starting costs most. */
 export function checkObjects(objects: readonly ObjectText[]): CheckedObject[] {
   const checker = spawnSync(ensureGoProgram("kubernetes-schema")["kubernetes-schema"], {
     input: JSON.stringify(objects),

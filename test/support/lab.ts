@@ -1,11 +1,11 @@
-import { makePayload } from "../../constructs/bootstrap-payload.ts";
-import { agentName, namespace } from "../../constructs/konnectivity/names.ts";
-import { readTunnel } from "../../constructs/konnectivity/options.ts";
+import { makePayload } from "../../src/core/bootstrap.ts";
+import { agentName, namespace } from "../../src/core/konnectivity/names.ts";
+import { readTunnel } from "../../src/core/konnectivity/options.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { ensureImages } from "../../lab/images.js";
 import { Lab, labIsUp } from "../../lab/lab.ts";
 import type { Layout } from "../../lab/layout.ts";
-import { labNetworks, sampleText, type Shape } from "../../lab/sample/sample.ts";
+import { labNetworks, sampleText, type Shape } from "../../src/core/sample/sample.ts";
 
 export interface TestLabProps extends Partial<Layout> {
   readonly name: string;

@@ -1,6 +1,6 @@
-import { makePayload } from "../../constructs/bootstrap-payload.ts";
-import { readTunnel } from "../../constructs/konnectivity/options.ts";
-import { type SampleProps, sampleText, type Shape } from "../../lab/sample/sample.ts";
+import { makePayload } from "../../src/core/bootstrap.ts";
+import { readTunnel } from "../../src/core/konnectivity/options.ts";
+import { type SampleProps, sampleText, type Shape } from "../../src/core/sample/sample.ts";
 
 /** A payload for the sample cluster. */
 export function samplePayload(shape: Shape, tunnel: Record<string, unknown> = {}, sample: SampleProps = {}): string {

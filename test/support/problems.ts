@@ -1,4 +1,4 @@
-import { InputError, type Problem } from "../../constructs/problems.ts";
+import { InputError, type Problem } from "../../src/core/errors.ts";
 
 /** The problems with which an action is refused; none if it goes through. Anything else that it throws is a bug. */
 export function problemsOf(action: () => unknown): readonly Problem[] {

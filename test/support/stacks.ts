@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { type Inputs, readInputs } from "../../constructs/config/inputs.ts";
+import { type Inputs, readInputs } from "../../stacks/inputs.ts";
 import { synthesize } from "../../stacks/app.ts";
-import { sampleMetadata, sampleText, type Shape } from "../../lab/sample/sample.ts";
+import { sampleMetadata, sampleText, type Shape } from "../../src/core/sample/sample.ts";
 
 /** One resource or data source of a stack, as Terraform gets it. */
 export type Block = Record<string, unknown>;

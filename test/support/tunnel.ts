@@ -1,10 +1,10 @@
 import type { DaemonSet, Deployment } from "kubernetes-types/apps/v1.js";
 import type { Container, Pod, PodSpec, Secret } from "kubernetes-types/core/v1.js";
 import { parse } from "yaml";
-import type { ClusterNetworks } from "../../constructs/konnectivity/cluster-networks.ts";
-import { readTunnel, type TunnelOptions } from "../../constructs/konnectivity/options.ts";
-import { renderTunnel, type TunnelAssets } from "../../constructs/konnectivity/tunnel.ts";
-import { type Release, releases } from "../../constructs/release.ts";
+import type { ClusterNetworks } from "../../src/core/konnectivity/cluster-networks.ts";
+import { readTunnel, type TunnelOptions } from "../../src/core/konnectivity/options.ts";
+import { renderTunnel, type TunnelAssets } from "../../src/core/konnectivity/tunnel.ts";
+import { type Release, releases } from "../../src/core/releases.ts";
 
 export const networks: ClusterNetworks = {
   machineNetworks: ["10.0.0.0/16"],

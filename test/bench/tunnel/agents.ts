@@ -1,7 +1,7 @@
 import { table } from "../table.ts";
 import { ms } from "./clients.ts";
 import type { Chart } from "./plot.ts";
-import { percentile } from "../../load/statistics.ts";
+import { percentile } from "../../e2e/load/statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
 import { wayThrough } from "./variant.ts";
 

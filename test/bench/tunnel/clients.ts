@@ -1,7 +1,7 @@
 import { goal, table } from "../table.ts";
 import type { Chart } from "./plot.ts";
-import { percentile } from "../../load/statistics.ts";
-import type { Path } from "../../load/loaded-lab.ts";
+import { percentile } from "../../e2e/load/statistics.ts";
+import type { Path } from "../../e2e/load/loaded-lab.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
 import { wayThrough } from "./variant.ts";
 

@@ -1,7 +1,7 @@
 import { goal, table } from "../table.ts";
 import type { DotRow } from "./plot.ts";
 import { inAll, seconds, summary } from "./restart.ts";
-import { type Disturbance, disturbance, isQuiet, percentile } from "../../load/statistics.ts";
+import { type Disturbance, disturbance, isQuiet, percentile } from "../../e2e/load/statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
 import { wayThrough } from "./variant.ts";
 

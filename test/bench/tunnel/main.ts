@@ -13,7 +13,7 @@ import { deadAgent } from "./dead-agent.ts";
 import { busyness, thisMachine } from "../machine.ts";
 import { plot } from "./plot.ts";
 import { afterRestart } from "./restart.ts";
-import { percentile } from "../../load/statistics.ts";
+import { percentile } from "../../e2e/load/statistics.ts";
 import { TunnelLab } from "./tunnel-lab.ts";
 import { ours, upstream } from "./variant.ts";
 

@@ -1,4 +1,4 @@
-import { percentile } from "../../load/statistics.ts";
+import { percentile } from "../../e2e/load/statistics.ts";
 
 /** Lines over a few sizes. Sizes stand at equal distances: those measured here double, or grow tenfold. */
 export interface Chart {

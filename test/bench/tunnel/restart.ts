@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { goal, table } from "../table.ts";
 import type { DotRow } from "./plot.ts";
-import { firstAnswer, isQuiet, percentile } from "../../load/statistics.ts";
+import { firstAnswer, isQuiet, percentile } from "../../e2e/load/statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
 import { wayThrough } from "./variant.ts";
 

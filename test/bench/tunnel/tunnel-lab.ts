@@ -2,9 +2,9 @@ import { labFolder } from "../../../lab/folder.ts";
 import { ensureImages } from "../../../lab/images.js";
 import { Lab, until } from "../../../lab/lab.ts";
 import type { Machine } from "../../../lab/machine.ts";
-import { agentName, namespace, ports, staticPodManifest } from "../../../constructs/konnectivity/names.ts";
-import { type Crowd, crowd } from "../../load/load.ts";
-import { LoadedLab, newName, type Path, processes } from "../../load/loaded-lab.ts";
+import { agentName, namespace, ports, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
+import { type Crowd, crowd } from "../../e2e/load/load.ts";
+import { LoadedLab, newName, type Path, processes } from "../../e2e/load/loaded-lab.ts";
 import { payloadOf, type Variant } from "./variant.ts";
 
 /** A lab with one variant of the tunnel, and what the benchmark does to it. */

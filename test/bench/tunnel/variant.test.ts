@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
 import { parse } from "yaml";
-import { decodeContents } from "../../../constructs/payload/contents.ts";
-import { readDocument } from "../../../constructs/payload/ignition.ts";
-import { agentArguments } from "../../../constructs/konnectivity/agents.ts";
-import { readTunnel } from "../../../constructs/konnectivity/options.ts";
-import { serverArguments } from "../../../constructs/konnectivity/server-pod.ts";
+import { decodeContents } from "../../../src/core/ignition/contents.ts";
+import { readDocument } from "../../../src/core/ignition/config.ts";
+import { agentArguments } from "../../../src/core/konnectivity/agents.ts";
+import { readTunnel } from "../../../src/core/konnectivity/options.ts";
+import { serverArguments } from "../../../src/core/konnectivity/server-pod.ts";
 import { ours, payloadOf, upstream, type Variant } from "./variant.ts";
 
 function podsOf(variant: Variant) {

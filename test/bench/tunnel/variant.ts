@@ -1,11 +1,11 @@
 import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
 import { parse, stringify } from "yaml";
-import { makePayload } from "../../../constructs/bootstrap-payload.ts";
-import { home } from "../../../constructs/konnectivity/names.ts";
-import { readTunnel } from "../../../constructs/konnectivity/options.ts";
-import { decodeContents, replaceContents } from "../../../constructs/payload/contents.ts";
-import type { IgnitionDocument } from "../../../constructs/payload/ignition.ts";
-import { labNetworks, sampleText } from "../../../lab/sample/sample.ts";
+import { makePayload } from "../../../src/core/bootstrap.ts";
+import { home } from "../../../src/core/konnectivity/names.ts";
+import { readTunnel } from "../../../src/core/konnectivity/options.ts";
+import { decodeContents, replaceContents } from "../../../src/core/ignition/contents.ts";
+import type { IgnitionDocument } from "../../../src/core/ignition/config.ts";
+import { labNetworks, sampleText } from "../../../src/core/sample/sample.ts";
 
 type Arguments = readonly string[];
 

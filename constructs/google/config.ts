@@ -1,0 +1,356 @@
+import { z } from "zod";
+import { isIpv6, isNetworkStart } from "../../src/core/addresses.ts";
+import { oneOf, textLike, wholeNumber, yesOrNo } from "../../src/core/schema/fields.ts";
+import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./resource-link.ts";
+import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld } from "../../src/config/platform.ts";
+
+export const googleRegion = () => textLike("a region like europe-west1", /^[a-z]+(-[a-z]+)+\d+$/);
+const networkTag = () =>
+  googleName("a network tag like prod-x7k2p-master (lower case letters, digits and -, at most 63)");
+const kmsKey = () =>
+  textLike(
+    "a key like projects/my-project/locations/europe-west1/keyRings/my-ring/cryptoKeys/my-key (without a version)",
+    /^projects\/[a-z0-9.:-]+\/locations\/[a-z0-9-]+\/keyRings\/[\w-]{1,63}\/cryptoKeys\/[\w-]{1,63}$/,
+  );
+/** The machine has no IPv6 address. */
+const ipv4Network = () => {
+  const error = "an IPv4 network by its first address, like 10.0.0.0/16";
+  return z.string({ error }).refine((text) => isNetworkStart(text) && !text.includes(":"), { error });
+};
+
+/** Names are those of the UPI template `04_bootstrap.tf`, where it has one. */
+export const googleSchema = z.strictObject(
+  {
+    project: projectId().optional().describe("Project of the machine. Default: what metadata.json says."),
+    networkProject: projectId()
+      .optional()
+      .describe(
+        "Host project of a shared VPC: the rules are made there. Default: what metadata.json says, or project.",
+      ),
+    region: googleRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
+    zone: textLike("a zone like europe-west1-b", /^[a-z]+(-[a-z]+)+\d+-[a-z0-9]+$/).describe(
+      "Where the machine is: a zone of the region.",
+    ),
+    clusterNetwork: googleLink("networks", "projects/my-project/global/networks/my-network").describe(
+      "The cluster's network, by name or link.",
+    ),
+    subnet: googleLink("subnetworks", "projects/my-project/regions/europe-west1/subnetworks/my-subnet").describe(
+      "The control plane's subnet, by name or link. Its machines reach the registries and Cloud Storage, by Cloud NAT for example.",
+    ),
+    publicIp: yesOrNo().default(false).describe("Whether the machine gets a public address."),
+    controlPlaneTag: networkTag()
+      .optional()
+      .describe("Network tag of the control plane; the machine carries it. Default: <infra ID>-master, as in UPI."),
+    workerTag: networkTag()
+      .optional()
+      .describe("Network tag of the workers: their agents dial 8091. Default: <infra ID>-worker."),
+    networkTags: z
+      .array(networkTag(), { error: "a list of at most 10 network tags" })
+      .max(10, { error: "a list of at most 10 network tags" })
+      .default([])
+      .describe("More network tags for the machine, for routes or rules of yours."),
+    autoRegisterInstanceGroup: yesOrNo()
+      .default(true)
+      .describe("Whether the machine joins an instance group behind the API's load balancer."),
+    instanceGroup: googleLink("instanceGroups", "projects/my-project/zones/europe-west1-b/instanceGroups/my-group")
+      .optional()
+      .describe("The control plane's instance group in this zone, by name or link; it must be unmanaged."),
+    ownInstanceGroup: yesOrNo()
+      .default(false)
+      .describe(
+        "Whether a group of the machine's own is made instead, which you attach, and detach before destroying.",
+      ),
+    backendService: googleName("the name of a backend service")
+      .optional()
+      .describe("Backend service that the own group is for. Default: <infra ID>-api-internal, as in UPI."),
+    image: imageLink().optional().describe("The machine's image. Default: the stream's."),
+    machineType: textLike("a machine type like n2-standard-4", /^[a-z][a-z0-9]*(-[a-z0-9]+)+$/)
+      .optional()
+      .describe("The machine's size. Default: n2-standard-4, on aarch64 t2a-standard-4."),
+    rootVolumeSize: wholeNumber(100, 65536).default(128).describe("The machine's disk, in GB."),
+    rootVolumeType: oneOf("pd-ssd", "pd-balanced", "hyperdisk-balanced")
+      .default("pd-ssd")
+      .describe("Kind of disk; newer machine families take hyperdisk-balanced only."),
+    rootVolumeKmsKey: kmsKey().optional().describe("Encrypts the machine's disk. Default: Google's own key."),
+    payloadKmsKey: kmsKey().optional().describe("Encrypts the payload. Default: Google's own key."),
+    secureBoot: yesOrNo()
+      .optional()
+      .describe(
+        "Whether only signed boot software runs. Needs an image with a signed boot loader. Default: not set; no shielded VM option is sent to Google then.",
+      ),
+    vtpm: yesOrNo()
+      .optional()
+      .describe("Whether the machine has a virtual TPM. Default: not set; true if another shielded VM option is set."),
+    integrityMonitoring: yesOrNo()
+      .optional()
+      .describe(
+        "Whether Google compares each boot with the first one; needs vtpm. Default: not set; the value of vtpm if another shielded VM option is set.",
+      ),
+    serviceAccount: textLike(
+      "the email of a service account, like name@my-project.iam.gserviceaccount.com",
+      /^[a-z0-9][a-z0-9-]*@([a-z0-9-]+\.)+gserviceaccount\.com$/,
+    )
+      .optional()
+      .describe(
+        "A service account of yours for the machine; it may read the payload's bucket while that exists. Default: a new one that can read that bucket and nothing else.",
+      ),
+    identityWaitSeconds: wholeNumber(0, 900)
+      .default(120)
+      .describe("How long the machine waits for its new permission to spread; Ignition gives up on the first refusal."),
+    bucketName: textLike(
+      "a bucket name (3 to 63 lower case letters, digits and -)",
+      /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+    )
+      .optional()
+      .describe("The payload's bucket. Default: <infra ID>-bootstrap-<part of the cluster's ID>."),
+    allowedBootstrapSshCidr: ipv4Network().optional().describe("Who may come by ssh (22). Default: nobody."),
+    allowedBootstrapJournalCidr: ipv4Network()
+      .optional()
+      .describe("Who may read the journal (19531). Default: nobody."),
+  },
+  { error: "an object with zone, clusterNetwork, …" },
+);
+export type GoogleConfig = z.output<typeof googleSchema>;
+
+/** Shielded VM options, all three: the provider sends all or none. */
+export type ShieldedOptions = Readonly<Record<"secureBoot" | "vtpm" | "integrityMonitoring", boolean>>;
+
+/** What the Google stack is made from: everything in the config, with the blanks filled in and links read. */
+export interface GoogleInputs extends Omit<GoogleConfig, keyof ShieldedOptions> {
+  readonly project: string;
+  /** The network's project: the same, or the host project of a shared VPC. */
+  readonly networkProject: string;
+  readonly region: string;
+  /** Name of the network. */
+  readonly clusterNetwork: string;
+  /** Name of the subnet. */
+  readonly subnet: string;
+  /** Name of the given instance group. */
+  readonly instanceGroup?: string;
+  readonly controlPlaneTag: string;
+  readonly workerTag: string;
+  /** The machine's own network tag: no other machine has it, and no rule of the UPI templates names it. */
+  readonly bootstrapTag: string;
+  readonly backendService: string;
+  readonly image: string;
+  readonly machineType: string;
+  /** @default - the config sets none of them */
+  readonly shielded?: ShieldedOptions;
+  /** What 0.1.0 put into the machine's digest for this config: it turned secure boot on by default. */
+  readonly secureBootOf010: boolean;
+}
+
+export function resolveGoogle(config: GoogleConfig, context: PlatformContext): GoogleInputs {
+  const { infraId, architecture, metadata } = context;
+  const project = required(
+    { given: config.project, ofMetadata: metadata?.gcp?.projectID },
+    context,
+    "google.project",
+    "the cluster's project",
+  );
+  const region = required(
+    { given: config.region, ofMetadata: metadata?.gcp?.region },
+    context,
+    "google.region",
+    "the cluster's region",
+  );
+  const [network, subnet] = [readLink(config.clusterNetwork), readLink(config.subnet)];
+  const instanceGroup = config.instanceGroup === undefined ? undefined : readLink(config.instanceGroup);
+  const { secureBoot, vtpm, integrityMonitoring, ...rest } = config;
+  const resolved = {
+    ...rest,
+    project,
+    networkProject: networkProjectOf(config, network, project, context),
+    region,
+    clusterNetwork: network.name,
+    subnet: subnet.name,
+    instanceGroup: instanceGroup?.name,
+    controlPlaneTag: config.controlPlaneTag ?? `${infraId}-master`,
+    workerTag: config.workerTag ?? `${infraId}-worker`,
+    bootstrapTag: `${infraId}-konnectivity`,
+    backendService: config.backendService ?? `${infraId}-api-internal`,
+    image: imageFor(
+      config.image,
+      context,
+      "google.image",
+      (stream) => stream.googleImage(architecture),
+      "projects/placeholder/global/images/placeholder",
+    ),
+    machineType: config.machineType ?? (architecture === "aarch64" ? "t2a-standard-4" : "n2-standard-4"),
+    shielded: shieldedOf({ secureBoot, vtpm, integrityMonitoring }, context),
+    secureBootOf010: secureBoot ?? architecture === "x86_64",
+  };
+  checkPlaces(resolved, { network, subnet, instanceGroup }, context);
+  checkInstanceGroup(config, context);
+  checkKeys(resolved, context);
+  checkMachineType(resolved, context);
+  checkBucketName(config.bucketName, context);
+  checkTags(resolved, context);
+  checkLabels(context);
+  if (/^\d/.test(context.infraId))
+    invalid(
+      context,
+      "infrastructureName",
+      context.infraId,
+      "one that begins with a letter: Google takes no other name",
+    );
+  const { fixedAddress } = context;
+  if (fixedAddress !== undefined && isIpv6(fixedAddress))
+    refuse(
+      context,
+      `tunnel.address ${fixedAddress} and google`,
+      "the machine has an IPv4 address only; give one, or `address: detect`",
+    );
+  warnOfWorld("google.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
+  warnOfWorld("google.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
+  return resolved;
+}
+
+/** What is left out has Google's own default, and so the provider's. */
+function shieldedOf(
+  config: Readonly<Record<keyof ShieldedOptions, boolean | undefined>>,
+  context: PlatformContext,
+): ShieldedOptions | undefined {
+  if (Object.values(config).every((option) => option === undefined)) return undefined;
+  const { secureBoot = false, vtpm = true, integrityMonitoring = vtpm } = config;
+  if (integrityMonitoring && !vtpm)
+    refuse(
+      context,
+      "google.integrityMonitoring true and google.vtpm false",
+      "what is compared is what the TPM measured; set `vtpm: true`, or leave integrityMonitoring out",
+    );
+  return { secureBoot, vtpm, integrityMonitoring };
+}
+
+/** What the config says, if only by the network's link, comes before what metadata.json says. */
+function networkProjectOf(config: GoogleConfig, network: Link, project: string, context: PlatformContext): string {
+  const given = config.networkProject ?? network.project;
+  const ofMetadata = context.metadata?.gcp?.networkProjectID;
+  if (given === undefined && ofMetadata === undefined) return project;
+  return required({ given, ofMetadata }, context, "google.networkProject", "the host project of the shared VPC");
+}
+
+/** Everything is in the place that its neighbours are in. What could not be found out is complained of elsewhere. */
+function checkPlaces(
+  { project, networkProject, region, zone }: GoogleInputs,
+  links: { readonly network: Link; readonly subnet: Link; readonly instanceGroup?: Link },
+  context: PlatformContext,
+): void {
+  const compare = (path: string, found: string | undefined, otherPath: string, wanted: string) => {
+    if (found !== undefined && wanted !== "" && found !== wanted)
+      refuse(context, `google.${path} and google.${otherPath}`, `it is in ${found}, not in ${wanted}`);
+  };
+  const { network, subnet, instanceGroup } = links;
+  compare("clusterNetwork", network.project, "networkProject", networkProject);
+  compare("subnet", subnet.project, "networkProject", networkProject);
+  compare("subnet", subnet.location, "region", region);
+  compare("instanceGroup", instanceGroup?.project, "project", project);
+  compare("instanceGroup", instanceGroup?.location, "zone", zone);
+  compare("zone", zone.replace(/-[^-]+$/, ""), "region", region);
+}
+
+function checkInstanceGroup(config: GoogleConfig, context: PlatformContext): void {
+  const { autoRegisterInstanceGroup, instanceGroup, ownInstanceGroup, backendService } = config;
+  const given = [
+    ...(instanceGroup === undefined ? [] : ["google.instanceGroup"]),
+    ...(ownInstanceGroup ? ["google.ownInstanceGroup true"] : []),
+  ];
+  if (!autoRegisterInstanceGroup && given.length > 0)
+    refuse(
+      context,
+      ["google.autoRegisterInstanceGroup false", ...given].join(" and "),
+      "the machine joins no group then; leave that out",
+    );
+  else if (given.length > 1) refuse(context, given.join(" and "), "the machine joins one group; give one of them");
+  else if (autoRegisterInstanceGroup && given.length === 0)
+    invalid(
+      context,
+      "google.instanceGroup",
+      "missing",
+      "the control plane's instance group in the zone (or `ownInstanceGroup: true`, or `autoRegisterInstanceGroup: false`, if the API is balanced by something else)",
+    );
+  if (backendService !== undefined && !ownInstanceGroup)
+    refuse(
+      context,
+      "google.backendService and google.ownInstanceGroup false",
+      "it is what the own group is attached to; leave it out",
+    );
+}
+
+/** A bucket's key is in the bucket's region. A disk's may also be in a larger place that holds the region. */
+function checkKeys({ payloadKmsKey, rootVolumeKmsKey, region }: GoogleInputs, context: PlatformContext): void {
+  const compare = (path: string, location: string | undefined) => {
+    if (location !== undefined && region !== "" && location !== region)
+      refuse(context, `google.${path} and google.region`, `the key is in ${location}, not in ${region}`);
+  };
+  compare("payloadKmsKey", payloadKmsKey?.split("/")[3]);
+  const rootLocation = rootVolumeKmsKey?.split("/")[3];
+  compare("rootVolumeKmsKey", /-[a-z]+\d+$/.test(rootLocation ?? "") ? rootLocation : undefined);
+}
+
+const armFamilies = ["a4x", "c4a", "n4a", "t2a"];
+/** These take no persistent disk. */
+const hyperdiskFamilies = ["a4", "a4x", "c4", "c4a", "c4d", "h4d", "m4", "n4", "n4a", "n4d", "x4"];
+
+/** These take no Hyperdisk Balanced. */
+const persistentDiskFamilies = ["e2", "n1", "n2", "n2d"];
+
+function checkMachineType({ machineType, rootVolumeType }: GoogleInputs, context: PlatformContext): void {
+  const family = machineType.split("-")[0] ?? "";
+  const found = armFamilies.includes(family) ? "aarch64" : "x86_64";
+  if (found !== context.architecture)
+    refuse(
+      context,
+      `google.machineType ${machineType} and architecture ${context.architecture}`,
+      `that type is ${found}`,
+    );
+  if (hyperdiskFamilies.includes(family) && rootVolumeType !== "hyperdisk-balanced")
+    refuse(
+      context,
+      `google.machineType ${machineType} and google.rootVolumeType ${rootVolumeType}`,
+      "that family takes `rootVolumeType: hyperdisk-balanced` only",
+    );
+  if (persistentDiskFamilies.includes(family) && rootVolumeType === "hyperdisk-balanced")
+    refuse(
+      context,
+      `google.machineType ${machineType} and google.rootVolumeType ${rootVolumeType}`,
+      "that family takes pd-ssd or pd-balanced; for this disk give a machine type like n4-standard-4",
+    );
+}
+
+function checkBucketName(given: string | undefined, context: PlatformContext): void {
+  const refused = (name: string) => name.startsWith("goog") || /g[o0]{2}g[l1]e/.test(name);
+  if (given !== undefined && refused(given))
+    invalid(context, "google.bucketName", given, "a name without google in it, which Cloud Storage refuses");
+  else if (given === undefined && refused(context.infraId))
+    invalid(
+      context,
+      "google.bucketName",
+      "missing",
+      `a name: one that is made from ${context.infraId} has google in it, which Cloud Storage refuses`,
+    );
+}
+
+/** A rule for the own tag must reach the bootstrap machine and no other. */
+function checkTags(inputs: GoogleInputs, context: PlatformContext): void {
+  for (const path of ["controlPlaneTag", "workerTag"] as const)
+    if (inputs[path] === inputs.bootstrapTag)
+      invalid(context, `google.${path}`, inputs[path], "another tag: this one is the bootstrap machine's own");
+}
+
+function checkLabels(context: PlatformContext): void {
+  const entries = Object.entries(context.tags);
+  // Ours is one: the cluster's.
+  if (entries.length > 63) invalid(context, "tags", `a list of ${entries.length}`, "at most 63 (Google)");
+  for (const [key, value] of entries) {
+    if (!/^[a-z][a-z0-9_-]{0,62}$/.test(key) || key.startsWith("goog"))
+      invalid(
+        context,
+        `tags.${key}`,
+        "a name that Google does not take",
+        "at most 63 lower case letters, digits, _ and -, a letter first, not goog in front",
+      );
+    if (!/^[a-z0-9_-]{0,63}$/.test(value))
+      invalid(context, `tags.${key}`, JSON.stringify(value), "at most 63 lower case letters, digits, _ and - (Google)");
+  }
+}

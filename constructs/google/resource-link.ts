@@ -1,0 +1,44 @@
+import { textLike } from "../../src/core/schema/fields.ts";
+
+/** What Google calls things: lower case letters, digits and -, at most 63. Network tags too. */
+const name = "[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?";
+const project = "(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]";
+const api = "https://(?:www|compute)\\.googleapis\\.com/compute/(?:v1|beta)/";
+
+const places = { networks: "global", subnetworks: "regions/[a-z0-9-]+", instanceGroups: "zones/[a-z0-9-]+" } as const;
+
+export const googleName = (expected: string) => textLike(expected, new RegExp(`^${name}$`));
+
+export const projectId = () => textLike("a project ID like my-project", new RegExp(`^${project}$`));
+
+/** A thing by its name, by its path, or by its link as gcloud prints it. */
+export const googleLink = (kind: keyof typeof places, example: string) =>
+  textLike(
+    `a name, or a link like ${example}`,
+    new RegExp(`^(?:(?:${api})?projects/${project}/${places[kind]}/${kind}/)?${name}$`),
+  );
+
+/** An image, or a family of which the newest is taken. A bare name could be either, in any project. */
+export const imageLink = () =>
+  textLike(
+    "a link like projects/my-project/global/images/my-image",
+    new RegExp(`^(?:${api})?projects/${project}/global/images/(?:family/)?${name}$`),
+  );
+
+/** What a link says. */
+export interface Link {
+  /** @default - only the name was given */
+  readonly project?: string;
+  /** Region or zone. @default - only the name was given, or it is global */
+  readonly location?: string;
+  readonly name: string;
+}
+
+export function readLink(link: string): Link {
+  const [, project, place, location] = /projects\/([^/]+)\/(regions|zones|global)\/([^/]+)\//.exec(link) ?? [];
+  return {
+    project,
+    location: place === "global" ? undefined : location,
+    name: link.split("/").at(-1) ?? "",
+  };
+}

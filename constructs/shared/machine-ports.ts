@@ -1,0 +1,11 @@
+import { ports as tunnelPorts } from "../../src/core/konnectivity/names.ts";
+
+/** Ports of the bootstrap machine that others dial. */
+export const ports = {
+  agent: tunnelPorts.agent,
+  ssh: 22,
+  /** systemd-journal-gatewayd, which openshift-install's gather can use. */
+  journal: 19531,
+  api: 6443,
+  machineConfig: 22623,
+} as const;

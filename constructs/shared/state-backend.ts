@@ -1,0 +1,97 @@
+import { closeSync, constants, existsSync, fchmodSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
+import type { Inputs } from "../../stacks/inputs.ts";
+import { everything, ignoreInGit, keepPrivate, makePrivateFolder } from "../../src/files/private-folder.ts";
+import { hasResources } from "../../src/config/saved-metadata.ts";
+import { nothingThere, reasonOf } from "../../src/files/user-file.ts";
+import { InputError, problem } from "../../src/core/errors.ts";
+import { plainLiteral } from "../../src/core/terraform-literal.ts";
+
+const backupOf = (file: string) => `${file}.backup`;
+/** The file of a stack's local state. */
+export const localFile = (folder: string, stack: string) => join(folder, `${stack}.tfstate`);
+
+/** Tells a stack where its state is. Every value is a literal: a backend can have nothing else. */
+export function addStateBackend(
+  stack: TerraformStack,
+  { state, stateFolder }: Pick<Inputs, "state" | "stateFolder">,
+): void {
+  const name = stack.node.id;
+  if (state.s3 !== undefined) {
+    const { bucket, region, keyPrefix, kmsKeyId } = state.s3;
+    const backend = new S3Backend(stack, {
+      bucket,
+      region,
+      key: `${keyPrefix}/${name}.tfstate`,
+      kmsKeyId,
+      encrypt: true,
+    });
+    // The bindings are older than the lock file.
+    backend.addOverride("use_lockfile", true);
+  } else if (state.gcs !== undefined) {
+    const { bucket, keyPrefix, kmsEncryptionKey } = state.gcs;
+    const backend = new GcsBackend(stack, { bucket, prefix: `${keyPrefix}/${name}` });
+    if (kmsEncryptionKey !== undefined) backend.addOverride("kms_encryption_key", kmsEncryptionKey);
+  } else if (state.azurerm !== undefined) {
+    const { keyPrefix, ...where } = state.azurerm;
+    new AzurermBackend(stack, { ...where, key: `${keyPrefix}/${name}.tfstate`, useAzureadAuth: true });
+  } else {
+    // Outside cdktf.out, which the CLI clears.
+    new LocalBackend(stack, { path: localStateFile(stack, stateFolder ?? "") });
+  }
+}
+
+/** From the stack's folder, because the tree may move. */
+function localStateFile(stack: TerraformStack, stateFolder: string): string {
+  const workingDirectory = resolve(App.of(stack).outdir, Manifest.stacksFolder, stack.node.id);
+  return plainLiteral(relative(workingDirectory, localFile(stateFolder, stack.node.id)), "The path of the state");
+}
+
+/** The state before the last run, which Terraform keeps beside a local one. From the stack's folder. */
+export function localStateBackup(stack: TerraformStack, stateFolder: string): string {
+  return backupOf(localStateFile(stack, stateFolder));
+}
+
+/** Terraform writes a local state in place: killed at that moment it leaves an empty one, which it takes for none. */
+function mustBeWhole(file: string): void {
+  const backup = backupOf(file);
+  const empty = existsSync(file) && readFileSync(file, "utf8").trim() === "";
+  if (empty && existsSync(backup) && hasResources(readFileSync(backup, "utf8")))
+    throw new InputError(problem("state-lost", { file, backup }));
+}
+
+/** What a state folder holds that is not for everybody who can read a repository: states, backups, locks. */
+const stateFiles = ["/*.tfstate", "/*.tfstate.*", "/cluster.json", "/.cluster.json.partial"];
+
+/**
+ * Terraform would make its state readable for everybody; a file that is there keeps its mode. A link is refused: Terraform
+ * would follow it, and so would a change of its mode.
+ * @param own whether the folder is there for the state alone, and not the user's project itself
+ */
+export function protectLocalState(folder: string, stacks: readonly string[], own = true): void {
+  const files = stacks.map((stack) => localFile(folder, stack)).flatMap((file) => [file, backupOf(file)]);
+  try {
+    const isNew = makePrivateFolder(folder) !== undefined;
+    if (own) keepPrivate(folder);
+    ignoreInGit(folder, isNew ? everything : stateFiles);
+    const links = files.filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink());
+    if (links.length > 0) throw new InputError(...links.map((file) => problem("state-is-link", { file })));
+    for (const stack of stacks) mustBeWhole(localFile(folder, stack));
+    for (const file of files) keepForOwner(file);
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError(problem("file-unwritable", { file: folder, reason: reasonOf(error, nothingThere) }));
+  }
+}
+
+/** Creates the file, or takes it from everybody but its owner. It follows no link that came meanwhile, and waits for no FIFO. */
+function keepForOwner(file: string): void {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  try {
+    fchmodSync(descriptor, 0o600);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,88 @@
+import { lstatSync } from "node:fs";
+import { Argument, Command } from "commander";
+import { configFileOf, configVariable, type Inputs, readInputs } from "../../stacks/inputs.ts";
+import { type Platform, platforms } from "../config/platform.ts";
+import { configJsonSchema } from "../config/schema.ts";
+import { startingFile } from "../config/starting-file.ts";
+import { writeUserFiles } from "../files/user-file.ts";
+import { inLines } from "../core/printable.ts";
+import { InputError, problem } from "../core/errors.ts";
+import { describedStacks, type MadeResource } from "./described-stacks.ts";
+import type { Output } from "./output.ts";
+
+export const configOption = [
+  "--config <file>",
+  `config file (default: the one that ${configVariable} names, or konnectivity.yaml)`,
+] as const;
+
+/** `config init`, `config check`, `config schema`. */
+export function configCommand(output: Output): Command {
+  const command = new Command("config").description("write, check and describe the config file of the stacks");
+  command
+    .command("init")
+    .description("write a commented config file to begin with; one that is there is not touched")
+    .addArgument(new Argument("<platform>", "where the cluster will be").choices(platforms))
+    .option(...configOption)
+    .action((platform: Platform, options: { config?: string }) => {
+      const file = options.config ?? configFileOf(process.env);
+      if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
+        throw new InputError(problem("file-exists", { file, advice: "give another name with --config" }));
+      writeUserFiles([{ file, text: startingFile(platform) }]);
+      output.text(inLines([`${file} is written: fill it in, then run "npx konnectivity-bootstrap config check".`]));
+    });
+  command
+    .command("check")
+    .description("check the config file and what it names, and say what would be made")
+    .option(...configOption)
+    .option("--json", "for machines")
+    .action(async (options: { config?: string; json?: boolean }) => {
+      const file = options.config ?? configFileOf(process.env);
+      const inputs = readInputs(file, new Date(), process.cwd(), { installDirNeeded: true });
+      output.warnings(inputs.warnings);
+      const stacks = await describedStacks(inputs);
+      const { checkStateFolder } = await import("../../stacks/app.ts");
+      if (inputs.stateFolder !== undefined) checkStateFolder(inputs.stateFolder);
+      if (options.json === true) output.json({ cluster: inputs.infraId, warnings: inputs.warnings, stacks });
+      else output.text(describe(inputs, stacks));
+    });
+  command
+    .command("schema")
+    .description("print the JSON Schema of the config file, for editors")
+    .action(() => {
+      output.json(configJsonSchema());
+    });
+  return command;
+}
+
+function placeOf({ local, s3, gcs, azurerm }: Inputs["state"]): string {
+  if (s3 !== undefined) return `s3 ${s3.bucket}/${s3.keyPrefix}`;
+  if (gcs !== undefined) return `gcs ${gcs.bucket}/${gcs.keyPrefix}`;
+  if (azurerm !== undefined)
+    return `azurerm ${azurerm.storageAccountName}/${azurerm.containerName}/${azurerm.keyPrefix}`;
+  return `local, in ${local?.folder ?? ""} beside the config file`;
+}
+
+function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
+  const { tunnel, payload, state, local } = inputs;
+  const ofCluster = [
+    `cluster   ${inputs.infraId}`,
+    `payload   ${payload.present ? `sha512 ${payload.sha512.slice(0, 16)}…` : `none: ${payload.why}`}`,
+  ];
+  const lines = [
+    // The local platform has neither.
+    ...(Object.keys(stacks).every((stack) => stack.startsWith("local-")) ? [] : ofCluster),
+    ...(local === undefined
+      ? []
+      : [`lab       ${local.name}, nodes: ${local.nodes}, ${local.ipFamily}; it makes a sample payload of its own`]),
+    tunnel === "off"
+      ? "tunnel    off"
+      : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}`,
+    `state     ${placeOf(state)}`,
+    ...Object.entries(stacks).flatMap(([stack, made]) => [
+      "",
+      `${stack}: ${made.length === 0 ? "steps on this machine" : `${made.length} resources`}`,
+      ...made.map(({ type, name }) => `  ${type}${name === undefined ? "" : `  ${name}`}`),
+    ]),
+  ];
+  return inLines(lines);
+}

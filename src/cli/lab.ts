@@ -1,0 +1,141 @@
+import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { readUserFile } from "../files/user-file.ts";
+import { oneLine } from "../core/printable.ts";
+import { InputError, problem } from "../core/errors.ts";
+import { ipFamilies } from "../../lab/addresses.ts";
+import { labFolder } from "../../lab/folder.ts";
+import type { Layout } from "../../lab/layout.ts";
+import { interruptible } from "./interruptible.ts";
+import type { Output } from "./output.ts";
+import { program } from "./program.ts";
+
+const nameOption = ["--name <name>", "the lab's name", labName, "local"] as const;
+
+interface UpOptions {
+  readonly name: string;
+  readonly nodes: string;
+  readonly ipFamily: Layout["ipFamily"];
+  readonly payload: string;
+}
+
+/** `lab up`, `down`, `finish` and `enter`: what the local stack's deploy and destroy run, and a way to look around. */
+export function labCommand(output: Output): Command {
+  const command = new Command("lab")
+    .description("a cluster being born on this machine (root only)")
+    .enablePositionalOptions();
+  command
+    .command("up")
+    .description("bring a lab up; what is left of one of this name goes first")
+    .option(...nameOption)
+    .addOption(new Option("--nodes <number>", "how many nodes it has").choices(["1", "2", "3"]).default("1"))
+    .addOption(new Option("--ip-family <family>", "of its networks").choices(ipFamilies).default("IPv4"))
+    .requiredOption("--payload <file>", "what Ignition lays down on its bootstrap machine")
+    .action(async (options: UpOptions) => {
+      mustBeRoot();
+      const { name, ipFamily } = options;
+      const payload = readUserFile(options.payload, "deploy the stack local-bootstrap, which makes it");
+      const begin = Date.now();
+      const say = (line: string) => {
+        output.text(`${((Date.now() - begin) / 1000).toFixed(1).padStart(5)} s  ${oneLine(line)}\n`);
+      };
+      const [{ Lab, labIsUp }, { ensureImages }] = await Promise.all([
+        import("../../lab/lab.ts"),
+        import("../../lab/images.js"),
+      ]);
+      const folder = labFolder(name);
+      const images = [ensureImages()];
+      const settled = guarded(name);
+      output.exitCode = await interruptible(
+        async (signal) => {
+          const nodes = Number(options.nodes);
+          const lab = await Lab.up({
+            name,
+            folder,
+            payload,
+            images,
+            dieWithParent: false,
+            say,
+            nodes,
+            ipFamily,
+            signal,
+          });
+          await labIsUp(lab, say, { signal });
+        },
+        () => Lab.down(name, folder),
+      ).finally(settled);
+    });
+  command
+    .command("down")
+    .description("take a lab away, wherever it stands")
+    .option(...nameOption)
+    .action(async ({ name }: { name: string }) => {
+      mustBeRoot();
+      const { Lab } = await import("../../lab/lab.ts");
+      await Lab.down(name, labFolder(name));
+      output.text(`The lab ${name} is gone.\n`);
+    });
+  command
+    .command("finish")
+    .description("end the bootstrap, as it ends when the permanent control plane is there")
+    .option(...nameOption)
+    .action(async ({ name }: { name: string }) => {
+      mustBeRoot();
+      const { Lab } = await import("../../lab/lab.ts");
+      const lab = Lab.ifRunning(name, labFolder(name));
+      if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+      await lab.growUp();
+      output.text("The bootstrap has ended: the cluster stands alone.\n");
+    });
+  command
+    .command("enter")
+    .description("a shell, or a command, on one of the lab's machines")
+    .option(...nameOption)
+    .addArgument(new Argument("<machine>").choices(["bootstrap", "node-0", "node-1", "node-2"]))
+    .argument("[command...]", "what to run there (default: a shell)")
+    // They are the command's own.
+    .passThroughOptions()
+    .action(async (machine: string, given: string[], { name }: { name: string }) => {
+      const words = given[0] === "--" ? given.slice(1) : given;
+      mustBeRoot();
+      const { Machine } = await import("../../lab/machine.ts");
+      const folder = join(labFolder(name), machine);
+      const running = Machine.ifRunning({ lab: name, name: machine, folder });
+      if (running === undefined) {
+        const { Lab } = await import("../../lab/lab.ts");
+        const lab = Lab.ifRunning(name, labFolder(name));
+        if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+        throw new InputError(problem("machine-not-there", { name, machine, nodes: lab.nodes.length }));
+      }
+      const [first = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);
+      output.exitCode = spawnSync(first, args, { stdio: "inherit" }).status ?? 1;
+    });
+  return command;
+}
+
+/**
+ * Starts a process that takes the lab down if this one is killed: Terraform does that when `cdktf deploy` is interrupted.
+ * @returns what lets it go
+ */
+function guarded(name: string): () => void {
+  const down = [process.execPath, program, "lab", "down", "--name", name];
+  const guard = spawn("bash", ["-c", 'read -r || exec "$@"', "guard", ...down], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.unref();
+  // If it was killed itself, there is nobody to let go.
+  guard.stdin.on("error", () => undefined);
+  return () => guard.stdin.end("settled\n");
+}
+
+function mustBeRoot(): void {
+  if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
+}
+
+export function labName(text: string): string {
+  if (!/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text))
+    throw new InvalidArgumentError("Lower case letters, digits and -, at most 20.");
+  return text;
+}

@@ -1,0 +1,52 @@
+import { inspect } from "node:util";
+import { Command, CommanderError } from "commander";
+import { description, version } from "../core/package.ts";
+import { InputError } from "../core/errors.ts";
+import { configCommand } from "./config.ts";
+import { gatherCommand } from "./gather.ts";
+import { labCommand } from "./lab.ts";
+import { type Output, outputTo } from "./output.ts";
+import { payloadCommand } from "./payload.ts";
+import { statusCommand } from "./status.ts";
+import { teardownCommand } from "./teardown.ts";
+import { verifyCommand } from "./verify.ts";
+
+/** Runs one command; the result is the exit code: 0 done, 1 bad input, 2 wrong usage. */
+export async function main(
+  argv: readonly string[],
+  output: Output = outputTo(process.stdout, process.stderr),
+): Promise<number> {
+  const program = new Command("konnectivity-bootstrap")
+    .description(description)
+    .version(version)
+    .enablePositionalOptions()
+    .addCommand(payloadCommand(output))
+    .addCommand(configCommand(output))
+    .addCommand(labCommand(output))
+    .addCommand(verifyCommand(output))
+    .addCommand(statusCommand(output))
+    .addCommand(gatherCommand(output))
+    .addCommand(teardownCommand(output));
+  // Not inherited by commands that are added.
+  for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
+    command
+      .exitOverride()
+      .showHelpAfterError("(--help shows how)")
+      .configureOutput({
+        writeOut: (text) => {
+          output.text(text);
+        },
+        writeErr: (text) => {
+          output.usage(text);
+        },
+      });
+  try {
+    await program.parseAsync(argv);
+    return output.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof InputError) for (const { message } of error.problems) output.error(message);
+    else output.usage(`${inspect(error)}\n`);
+    return 1;
+  }
+}

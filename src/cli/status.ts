@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
+import type { Status } from "../cluster/diagnose.ts";
+import type { Output } from "./output.ts";
+import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+
+/** How much of each log is looked at for the reason of a failure. */
+const logLines = 200;
+
+interface StatusOptions extends TargetOptions {
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+/** `status`: how the tunnel is, what is wrong with it, and what to do. */
+export function statusCommand(output: Output): Command {
+  return withTarget(
+    new Command("status").description(
+      "how the tunnel is, what is wrong and what to do; exit code 1 if it does not carry or that is not known",
+    ),
+  )
+    .option("--watch", "look again and again, and say what changed, until the bootstrap has ended")
+    .option("--json", "for machines; with --watch one line for each change")
+    .action(async (options: StatusOptions) => {
+      const [{ look }, { statusText }] = await Promise.all([
+        import("../cluster/collect.ts"),
+        import("../cluster/status-text.ts"),
+      ]);
+      let before = "";
+      for (;;) {
+        const { status } = await look(await targetOf(options), logLines);
+        const text = statusText(status);
+        if (text !== before) {
+          if (options.json !== true) output.text(before === "" ? text : `\n${new Date().toISOString()}\n${text}`);
+          else if (options.watch === true) output.text(`${JSON.stringify(forMachines(status))}\n`);
+          else output.json(forMachines(status));
+        }
+        before = text;
+        const fine = status.state === "carries" || status.state === "ended";
+        output.exitCode = fine && !status.findings.some(({ kind }) => kind === "wrong" || kind === "unknown") ? 0 : 1;
+        if (options.watch !== true || status.state === "ended") return;
+        await sleep(2000);
+      }
+    });
+}
+
+/** The logs are in a gather. */
+function forMachines({ cluster, ...rest }: Status) {
+  if (cluster === undefined || !("pods" in cluster)) return { ...rest, cluster };
+  return { ...rest, cluster: { ...cluster, pods: cluster.pods.map(({ log: _, ...pod }) => pod) } };
+}

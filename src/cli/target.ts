@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import type { Target } from "../cluster/collect.ts";
+import type { Way } from "../cluster/probe.ts";
+import { InputError, problem } from "../core/errors.ts";
+import { shellWord } from "../core/shell-word.ts";
+import { labFolder } from "../../lab/folder.ts";
+import { labName } from "./lab.ts";
+
+/** Where `status` and `gather` look. */
+export interface TargetOptions {
+  readonly name?: string;
+  /** true: the machine that was deployed from here. */
+  readonly ssh?: string | true;
+  readonly node?: readonly string[];
+  readonly kubeconfig?: string;
+}
+
+export function withTarget(command: Command): Command {
+  return command
+    .option("--name <lab>", "the lab on this machine (default: local)", labName)
+    .option(
+      "--ssh [destination]",
+      "a real bootstrap machine instead, like core@10.0.0.5, by this machine's ssh (default: the one that was deployed from here)",
+      place,
+    )
+    .option("--node <destination...>", "nodes, the same way: their agents' side", places)
+    .option("--kubeconfig <file>", "the cluster's API: the agents' pods, and their logs where it can get them");
+}
+
+/** What is to be looked at; a lab if nothing of a real cluster is named. */
+export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptions): Promise<Target> {
+  const real = { "--ssh": ssh, "--node": node[0], "--kubeconfig": kubeconfig };
+  const named = Object.entries(real).flatMap(([option, value]) => (value === undefined ? [] : [option]));
+  if (name !== undefined && named.length > 0)
+    throw new InputError(...named.map((option) => problem("lab-or-cluster", { option })));
+  if (named.length === 0) return { ways: await labWays(name ?? "local") };
+  const { waysBySsh } = await import("../cluster/probe.ts");
+  const machine = ssh === true ? await machineFromHere() : ssh;
+  const ways = waysBySsh([...(machine === undefined ? [] : [machine]), ...node]);
+  const firewallCommand = await firewallCommandFor(kubeconfig);
+  if (kubeconfig === undefined) return { ways, firewallCommand };
+  const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
+  return { ways, firewallCommand, api: new ClusterApi(readKubeconfig(kubeconfig)) };
+}
+
+/** The command line that prints the firewall rule, with the config and the install folder that are here. */
+async function firewallCommandFor(kubeconfig: string | undefined): Promise<string | undefined> {
+  const { configFileIfThere } = await import("../../stacks/inputs.ts");
+  const { readConfig } = await import("../config/config-file.ts");
+  const { bootstrapIgnOf } = await import("../config/install-dir.ts");
+  try {
+    const config = configFileIfThere(process.env);
+    const folders =
+      config === undefined
+        ? [...(kubeconfig === undefined ? [] : [dirname(dirname(resolve(kubeconfig)))]), "ocp", "."]
+        : [resolve(dirname(config), readConfig(config).installDir)];
+    const folder = folders.find((one) => existsSync(bootstrapIgnOf(one)));
+    if (folder === undefined) return undefined;
+    const words = [...(config === undefined ? [] : ["--config", config]), relative("", resolve(folder)) || "."];
+    return ["npx konnectivity-bootstrap payload firewall", ...words.map(shellWord)].join(" ");
+  } catch (error) {
+    // What is wrong with the config is told where it is used.
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
+}
+
+async function machineFromHere(): Promise<string> {
+  const { configFileIfThere, readInputs } = await import("../../stacks/inputs.ts");
+  const { deployedMachine } = await import("./deployed-state.ts");
+  return deployedMachine(readInputs(configFileIfThere(process.env), new Date()));
+}
+
+async function labWays(name: string): Promise<Way[]> {
+  if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
+  const { Lab } = await import("../../lab/lab.ts");
+  const lab = Lab.ifRunning(name, labFolder(name));
+  if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+  return [lab.bootstrap, ...lab.nodes].map((machine) => ({
+    machine: machine.name,
+    command: machine.enter(["bash", "-s", "--"]),
+    // A lab has no journal: bootkube's log is beside the machine.
+    ...(machine === lab.bootstrap && { beside: () => ({ said: ours(join(machine.folder, "bootkube.log")) }) }),
+  }));
+}
+
+const ours = (log: string) =>
+  readFileSync(log, "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("konnectivity-bootstrap: "))
+    .join("\n");
+
+/** ssh would take it for an option. */
+function place(destination: string): string {
+  if (!/^[^-\s]\S*$/.test(destination)) throw new InvalidArgumentError("Give user@address, or a name of ssh's config.");
+  return destination;
+}
+
+const places = (destination: string, before: readonly string[] = []) => [...before, place(destination)];

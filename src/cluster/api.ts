@@ -1,0 +1,93 @@
+import {
+  ApiException,
+  AppsV1Api,
+  type ConfigurationOptions,
+  CoreV1Api,
+  CustomObjectsApi,
+  KubeConfig,
+  type KubernetesObject,
+  type ObservableMiddleware,
+  RbacAuthorizationV1Api,
+  setHeaderMiddleware,
+} from "@kubernetes/client-node";
+import { dirname, resolve } from "node:path";
+import { readUserFile } from "../files/user-file.ts";
+import { version } from "../core/package.ts";
+import { InputError, problem } from "../core/errors.ts";
+import { timeLimit } from "../core/time-limits.ts";
+
+/** How long one question may take. */
+const seconds = () => timeLimit(20);
+
+/** A kubeconfig of the user's, or one sentence why it is none. */
+export function readKubeconfig(file: string): KubeConfig {
+  const text = readUserFile(file, "give the kubeconfig of a cluster");
+  const config = new KubeConfig();
+  try {
+    config.loadFromString(text);
+  } catch {
+    throw new InputError(problem("kubeconfig-invalid", { file, detail: "it is not the YAML of one" }));
+  }
+  config.makePathsAbsolute(dirname(resolve(file)));
+  if (config.getCurrentCluster()?.server === undefined)
+    throw new InputError(problem("kubeconfig-invalid", { file, detail: "its current context names no cluster" }));
+  return config;
+}
+
+/** The few questions that a cluster is asked, and the few deletions; each has an end. */
+export class ClusterApi {
+  readonly server: string;
+  readonly core: CoreV1Api;
+  readonly apps: AppsV1Api;
+  readonly rbac: RbacAuthorizationV1Api;
+  readonly #custom: CustomObjectsApi;
+
+  constructor(config: KubeConfig) {
+    this.server = config.getCurrentCluster()?.server ?? "";
+    this.core = config.makeApiClient(CoreV1Api);
+    this.apps = config.makeApiClient(AppsV1Api);
+    this.rbac = config.makeApiClient(RbacAuthorizationV1Api);
+    this.#custom = config.makeApiClient(CustomObjectsApi);
+  }
+
+  /** The object named "cluster" of one of OpenShift's own kinds. */
+  async openshift<T>(group: string, plural: string): Promise<(KubernetesObject & T) | undefined> {
+    const question = { group, version: "v1", plural, name: "cluster" };
+    return ifThere(this.#custom.getClusterCustomObject(question, limited()) as Promise<KubernetesObject & T>);
+  }
+}
+
+/** Options of one question: who asks, and for how long. */
+export function limited(): ConfigurationOptions {
+  const named = setHeaderMiddleware("User-Agent", `konnectivity-bootstrap/${version}`);
+  const middleware: ObservableMiddleware = {
+    pre: (context) => {
+      context.setSignal(AbortSignal.timeout(1000 * seconds()));
+      return named.pre(context);
+    },
+    post: (context) => named.post(context),
+  };
+  return { middleware: [middleware], middlewareMergeStrategy: "append" };
+}
+
+/** What is not there is no mistake. */
+export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiException && error.code === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Why the cluster could not be asked, in words. */
+export function whyNot(error: unknown): string {
+  if (error instanceof ApiException) {
+    if (error.code === 401) return "it does not know the kubeconfig's user (401)";
+    if (error.code === 403) return "the kubeconfig's user may not do that (403)";
+    return `it says ${String(error.code)}`;
+  }
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === "AbortError" || error.name === "TimeoutError") return `nothing came within ${seconds()} s`;
+  return error.message.replace(/^.*reason: /s, "").split("\n")[0] ?? "";
+}

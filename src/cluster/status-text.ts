@@ -1,0 +1,56 @@
+import { inLines, oneLine } from "../core/printable.ts";
+import type { Certificate } from "./probe.ts";
+import type { Finding, Status } from "./diagnose.ts";
+
+const states: Record<Status["state"], string> = {
+  carries: "the tunnel carries",
+  waiting: "the tunnel does not carry yet",
+  broken: "the tunnel does not carry",
+  ended: "the bootstrap has ended",
+  unknown: "not known: look at the bootstrap machine too (--ssh)",
+};
+
+/** A status for people, safe to print. The same status is the same text, whenever it is asked for. */
+export function statusText(status: Status): string {
+  const { state, server, agents, cluster, findings } = status;
+  const unseen = state === "unknown" && findings.some(({ kind }) => kind === "unknown");
+  const lines: [string, string][] = [
+    ["tunnel", unseen ? "not known: not everything could be looked at" : states[state]],
+  ];
+  if (server !== undefined && state !== "ended") {
+    lines.push([
+      "server",
+      server.healthz === 200
+        ? `answers on ${server.machine}, listens for agents on ${server.listens.join(", ") || "nothing"}, /readyz says ${server.readyz}`
+        : `does not answer on ${server.machine}`,
+    ]);
+    const from = server.peers.length === 0 ? "" : `, from ${server.peers.join(", ")}`;
+    if (server.agents !== undefined) lines.push(["agents", `${server.agents} connected${from}`]);
+    const errors = Object.entries(server.dialErrors).map(([reason, count]) => `${reason} ${count}`);
+    if (server.healthz === 200) lines.push(["dials", `errors: ${errors.join(", ") || "none"}`]);
+    const leaves = server.certificates.filter(({ file }) => file.endsWith("/tls.crt"));
+    lines.push(...leaves.map((one): [string, string] => ["certificate", dates(one)]));
+  }
+  for (const { where, runs, readyz, certificates } of agents) {
+    const text = runs ? (readyz === 200 ? "connected" : "not connected") : "does not run";
+    const own = certificates.find(({ file }) => file === "tls.crt");
+    lines.push(["agent", `on ${where}: ${text}${own === undefined ? "" : `; ${dates(own)}`}`]);
+  }
+  if (cluster !== undefined && "pods" in cluster)
+    for (const { name, node, state: podState, ready, restarts, noLog } of cluster.pods)
+      lines.push([
+        "pod",
+        `${name} on ${node}: ${podState}, ${ready ? "ready" : "not ready"}, restarts: ${restarts}` +
+          (noLog === undefined ? "" : `; no log: ${noLog}`),
+      ]);
+  const width = Math.max(...lines.map(([name]) => name.length));
+  const table = inLines(lines.map(([name, text]) => `${name.padEnd(width)}  ${text}`));
+  return `${table}${findings.map(paragraph).join("")}`;
+}
+
+/** What others said may end with a full stop already. */
+const paragraph = ({ kind, what, advice }: Finding) =>
+  `\n${kind}: ${oneLine(what).replace(/\.$/, "")}.\n  → ${oneLine(advice)}.\n`;
+
+const dates = ({ file, until, names }: Certificate) =>
+  `${file.replace("/tls.crt", "")}${names.length === 0 ? "" : ` for ${names.join(", ")}`} until ${until.toISOString().replace(".000", "")}`;

@@ -1,0 +1,128 @@
+import { type V1Pod, type V1PodTemplateSpec, VersionApi } from "@kubernetes/client-node";
+import { ClusterApi, ifThere, limited, readKubeconfig, whyNot } from "./api.ts";
+import {
+  agentName,
+  namespace,
+  ports,
+  serverKubeconfig,
+  serverName,
+  staticPodManifest,
+  tls,
+} from "../core/konnectivity/names.ts";
+import { InputError, problem } from "../core/errors.ts";
+import { type Check, failed, type Finding, notLookedAt, passed, toChecks } from "./verify.ts";
+
+/** What the API of a real cluster shows. Nothing is changed there; what needs the machine says what to run on it. */
+export async function clusterChecks(file: string): Promise<Check[]> {
+  const config = readKubeconfig(file);
+  const api = new ClusterApi(config);
+  const { server } = api;
+  let version: string;
+  let state: State;
+  try {
+    version = (await config.makeApiClient(VersionApi).getCode(limited())).gitVersion;
+    state = await stateOf(api);
+  } catch (error) {
+    throw new InputError(problem("cluster-unreachable", { server, reason: whyNot(error) }));
+  }
+
+  const during = (why: string) => () =>
+    notLookedAt(state.ended ? "the bootstrap has ended, and the tunnel with it" : why);
+  const onMachine = (command: string) => during(`on the bootstrap machine: ${command}`);
+  const { workload, pods } = state;
+  const template = JSON.stringify(workload?.template ?? {});
+  const host = /--proxy-server-host=([\w.:[\]-]+)/.exec(template)?.[1] ?? "<address>";
+  const byToken = template.includes("--service-account-token-path=");
+  /** What the agents' own arguments say of it already. */
+  const byCertificate = (look: Check["look"]) => () => {
+    if (state.ended || workload === undefined || template.includes("--agent-cert=")) return look();
+    return byToken
+      ? notLookedAt("agents have tokens instead of certificates")
+      : failed("agents are given neither a certificate nor a token (authentication: none)");
+  };
+  const dial = `openssl s_client -connect ${host}:${ports.agent} -alpn h2 -ign_eof`;
+  const webhook = "create an object that a webhook of yours must allow, while the bootstrap runs";
+
+  return toChecks({
+    "step-1": () =>
+      passed(
+        `${server} answers, Kubernetes ${version}` +
+          (state.ended
+            ? ""
+            : "; the selector, on the bootstrap machine: grep egress-selector /etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"),
+      ),
+    "step-2": onMachine(`crictl ps --name ${serverName}`),
+    "step-3": () => (state.ended ? during("")() : agentsRun(state)),
+    "step-4": () => notLookedAt("no webhook is put into a real cluster"),
+    "step-5": during(webhook),
+    "step-6": () => agentsAreRemoved(state),
+    "step-7": () => notLookedAt("create an object that a webhook of yours must allow, after the bootstrap's end"),
+    "security-1": byToken
+      ? onMachine(`grep authentication-audience ${staticPodManifest}`)
+      : byCertificate(onMachine(`grep cluster-ca-cert ${staticPodManifest}`)),
+    "security-2": onMachine(`ls ${byToken ? serverKubeconfig : `${tls}/serving/ca.crt`}`),
+    "security-3": onMachine(`openssl verify -CAfile ${tls}/serving/ca.crt ${tls}/serving/tls.crt`),
+    "security-4": onMachine(`curl 127.0.0.1:${ports.health}/readyz`),
+    "security-5": () => (state.ended ? during("")() : agentsAreReady(pods)),
+    "security-6": during(webhook),
+    "security-7": byCertificate(during(`on a node, must end with "alert certificate required": ${dial} </dev/null`)),
+    "security-8": byCertificate(
+      during(`on a node, must end with "alert unknown ca": ${dial} -cert <any> -key <any> </dev/null`),
+    ),
+    "security-9": onMachine(`crictl logs $(crictl ps --name ${serverName} -q) 2>&1 | grep -E 'x509|tls: '`),
+  });
+}
+
+interface State {
+  /** What openshift-install waits for too. */
+  readonly ended: boolean;
+  readonly workload: { readonly kind: string; readonly template: V1PodTemplateSpec } | undefined;
+  readonly pods: readonly V1Pod[];
+}
+
+function agentsRun({ workload, pods }: State): Finding {
+  if (workload === undefined) return failed(`no ${agentName} in ${namespace}: not applied yet, or not this tunnel`);
+  const running = pods.filter(({ status }) => status?.phase === "Running").map(({ spec }) => spec?.nodeName ?? "?");
+  const where = `${workload.kind} ${agentName}`;
+  return running.length > 0
+    ? passed(`${where}; a pod runs on ${running.join(", ")}`)
+    : failed(`${where} is there, but none of its ${pods.length} pods runs`);
+}
+
+function agentsAreReady(pods: readonly V1Pod[]): Finding {
+  const isReady = ({ status }: V1Pod) =>
+    status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") === true;
+  const others = pods.filter((pod) => !isReady(pod)).map(({ metadata }) => metadata?.name ?? "?");
+  const text = `${pods.length - others.length} of ${pods.length} pods are ready`;
+  return others.length === 0 && pods.length > 0
+    ? passed(text)
+    : failed(`${text}${others.length > 0 ? `; not ready: ${others.join(", ")}` : ""}`);
+}
+
+function agentsAreRemoved({ ended, workload, pods }: State): Finding {
+  if (!ended) return notLookedAt("the bootstrap has not ended: openshift-install wait-for bootstrap-complete");
+  const left = [
+    ...(workload === undefined ? [] : [workload.kind]),
+    ...(pods.length > 0 ? [`${pods.length} pods`] : []),
+  ];
+  return left.length === 0
+    ? passed(`no workload and no pod of it in ${namespace}`)
+    : failed(`left in ${namespace}: ${left.join(", ")}; oc delete namespace ${namespace}`);
+}
+
+async function stateOf({ core, apps }: ClusterApi): Promise<State> {
+  const name = agentName;
+  const bootstrap = { namespace: "kube-system", name: "bootstrap" };
+  const [report, daemonSet, deployment, pods] = await Promise.all([
+    ifThere(core.readNamespacedConfigMap(bootstrap, limited())),
+    ifThere(apps.readNamespacedDaemonSet({ namespace, name }, limited())),
+    ifThere(apps.readNamespacedDeployment({ namespace, name }, limited())),
+    core.listNamespacedPod({ namespace, labelSelector: `app=${agentName}` }, limited()),
+  ]);
+  const template = daemonSet?.spec?.template ?? deployment?.spec?.template;
+  return {
+    ended: report?.data?.status === "complete",
+    workload: template && { kind: daemonSet === undefined ? "Deployment" : "DaemonSet", template },
+    pods: pods.items,
+  };
+}

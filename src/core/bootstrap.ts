@@ -1,0 +1,80 @@
+import type { FirewallNeed } from "./konnectivity/required-ingress.ts";
+import { loopbackKubeconfig } from "./konnectivity/names.ts";
+import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
+import { renderTunnel, type TunnelAssets } from "./konnectivity/tunnel.ts";
+import { type Bootstrap, checkBootstrap } from "./ignition/check.ts";
+import { decodeContents, UndecodableError } from "./ignition/contents.ts";
+import { readDocument } from "./ignition/config.ts";
+import { payloadVersion } from "./ignition/record.ts";
+import { addToDocument } from "./ignition/transform.ts";
+import { writeDocument, type WrittenDocument, writeText } from "./ignition/serialize.ts";
+import { InputError, problem, type Warning } from "./errors.ts";
+import type { Release } from "./releases.ts";
+
+/** A bootstrap machine's payload and what came out while it was made. */
+export interface BootstrapPayload extends WrittenDocument {
+  readonly release: Release;
+  /** Bytes that the document had before. */
+  readonly originalBytes: number;
+  /** @default - none with the tunnel off */
+  readonly firewall?: FirewallNeed;
+  readonly warnings: readonly Warning[];
+}
+
+/** From the text of a bootstrap.ign to the payload: read → check → transform → write. */
+export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): BootstrapPayload {
+  const { bootstrap, release, assets } = prepare(bootstrapIgn, tunnel, now);
+  const originalBytes = Buffer.byteLength(bootstrapIgn);
+  // Off: the very bytes that openshift-install wrote.
+  if (assets === undefined) return { ...writeText(bootstrapIgn), originalBytes, release, warnings: bootstrap.warnings };
+  const document = addToDocument(bootstrap, {
+    files: assets.files,
+    insertions: assets.insertions,
+    record: { version: payloadVersion, release, options: tunnel },
+  });
+  const warnings = [...bootstrap.warnings, ...assets.warnings];
+  return { ...writeDocument(document), originalBytes, release, firewall: assets.firewall, warnings };
+}
+
+/** The rule that someone must open for this cluster, without making its payload. Undefined with the tunnel off. */
+export function firewallNeedOf(
+  bootstrapIgn: string,
+  tunnel: Tunnel,
+  now: Date,
+): { firewall: FirewallNeed | undefined; warnings: readonly Warning[] } {
+  const { bootstrap, assets } = prepare(bootstrapIgn, tunnel, now);
+  return { firewall: assets?.firewall, warnings: [...bootstrap.warnings, ...(assets?.warnings ?? [])] };
+}
+
+function prepare(
+  bootstrapIgn: string,
+  tunnel: Tunnel,
+  now: Date,
+): { bootstrap: Bootstrap; release: Release; assets: TunnelAssets | undefined } {
+  const bootstrap = checkBootstrap(readDocument(bootstrapIgn), now);
+  if (tunnel === "off") return { bootstrap, release: bootstrap.release, assets: undefined };
+  if (bootstrap.installerTunnel === "on") throw new InputError(problem("installer-tunnel-on"));
+  const release = tunnel.release === "auto" ? bootstrap.release : tunnel.release;
+  const assets = renderTunnel(tunnel, release, bootstrap.cluster);
+  checkKubeconfig(bootstrap, tunnel);
+  return { bootstrap, release, assets };
+}
+
+/** With tokens the node makes the server's kubeconfig from this one (node/tunnel.sh): better to know now that it can. */
+function checkKubeconfig(bootstrap: Bootstrap, { authentication }: TunnelOptions): void {
+  if (authentication !== "service-account-token") return;
+  const refuse = (found: string) =>
+    new InputError(problem("token-kubeconfig-unusable", { path: loopbackKubeconfig, found }));
+  const file = bootstrap.files.find(({ path }) => path === loopbackKubeconfig);
+  if (file === undefined) throw refuse("it is missing");
+  try {
+    const entries =
+      decodeContents(file.contents)
+        .toString("utf8")
+        .match(/^ {2}user:$/gm)?.length ?? 0;
+    if (entries !== 1) throw refuse(`it has ${entries}`);
+  } catch (error) {
+    if (error instanceof UndecodableError) throw refuse("it cannot be decoded");
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import { InputError, problem, type Warning } from "../errors.ts";
+import type { Release } from "../releases.ts";
+import {
+  type AnchorOffsets,
+  bootkubePath,
+  detectRelease,
+  findAnchors,
+  hasInstallerTunnelFlag,
+  isBootstrapInPlace,
+} from "./bootkube.ts";
+import { expiryWarnings } from "./certificates.ts";
+import { type Cluster, networkWarnings, readCluster } from "./install-config.ts";
+import { decodeContents, UndecodableError } from "./contents.ts";
+import type { FileEntry, IgnitionDocument } from "./config.ts";
+import { findRecord, recordPath } from "./record.ts";
+
+/** The installer's own tunnel script, from 4.23 on always there; its functions are empty with the gate off. */
+const installerTunnelPath = "/usr/local/bin/konnectivity.sh";
+
+/** A bootstrap machine's document, checked: what a later step needs of it stands here. */
+export interface Bootstrap {
+  readonly document: IgnitionDocument;
+  readonly files: readonly FileEntry[];
+  readonly bootkube: { readonly entry: FileEntry; readonly script: string };
+  readonly installerTunnel: "absent" | "off" | "on";
+  readonly release: Release;
+  readonly cluster: Cluster;
+  readonly warnings: readonly Warning[];
+}
+
+/** Refuses what is not an untouched bootstrap machine's document. `now` is for the expiry warning only. */
+export function checkBootstrap(document: IgnitionDocument, now: Date): Bootstrap {
+  const files = document.storage?.files ?? [];
+  if (files.some(({ path }) => path === recordPath))
+    throw new InputError(problem("already-built", { version: findRecord(files)?.version ?? "(version not readable)" }));
+
+  const entries = files.filter((file) => file.path === bootkubePath);
+  const [entry] = entries;
+  if (entry === undefined) throw new InputError(problem("bootkube-missing", { path: bootkubePath }));
+  if (entries.length > 1)
+    throw new InputError(problem("bootkube-repeated", { path: bootkubePath, count: entries.length }));
+  const script = decodeScript(entry);
+  if (isBootstrapInPlace(script)) throw new InputError(problem("bootstrap-in-place"));
+
+  const installerTunnel = installerTunnelState(files, script);
+  const cluster = readCluster(files);
+  return {
+    document,
+    files,
+    bootkube: { entry, script },
+    installerTunnel,
+    release: detectRelease(script, installerTunnel !== "absent"),
+    cluster,
+    warnings: [...expiryWarnings(files, now), ...networkWarnings(cluster)],
+  };
+}
+
+/** The places for the insertions, or every reason why the script cannot take them. */
+export function checkAnchors(bootstrap: Bootstrap): AnchorOffsets {
+  const found = findAnchors(bootstrap.bootkube.script, bootstrap.release);
+  if (Array.isArray(found)) throw new InputError(...found);
+  return found;
+}
+
+function decodeScript(entry: FileEntry): string {
+  const refuse = (reason: string) => new InputError(problem("bootkube-undecodable", { path: bootkubePath, reason }));
+  if (Array.isArray(entry.append) && entry.append.length > 0) throw refuse("it is put together from `append` parts");
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(decodeContents(entry.contents));
+  } catch (error) {
+    if (error instanceof UndecodableError) throw refuse(error.message);
+    throw refuse("it is not UTF-8 text");
+  }
+}
+
+function installerTunnelState(files: readonly FileEntry[], script: string): Bootstrap["installerTunnel"] {
+  if (hasInstallerTunnelFlag(script)) return "on";
+  const file = files.find(({ path }) => path === installerTunnelPath);
+  if (file === undefined) return "absent";
+  try {
+    // With the gate on, its functions record this stage; with the gate off they are empty.
+    return decodeContents(file.contents).includes('"konnectivity-certs"') ? "on" : "off";
+  } catch (error) {
+    if (error instanceof UndecodableError) return "on"; // cannot be told: two tunnels would be worse than none
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { InputError, problem } from "../errors.ts";
+import { type Insertions, insertAtAnchors } from "./bootkube.ts";
+import { type Bootstrap, checkAnchors } from "./check.ts";
+import { encodeContents, replaceContents } from "./contents.ts";
+import { type FileEntry, type IgnitionDocument, isObject } from "./config.ts";
+import { digestOf, type PayloadRecord, recordPath } from "./record.ts";
+
+/** A file to add to the machine. */
+export interface AddedFile {
+  readonly path: string;
+  readonly mode: number;
+  readonly text: string;
+}
+
+/** What to add to a bootstrap machine. */
+export interface Addition {
+  readonly files: readonly AddedFile[];
+  readonly insertions: Insertions;
+  readonly record: Pick<PayloadRecord, "version" | "release" | "options">;
+}
+
+/** The document with the addition in it; every other entry is the one that came in, in its place. */
+export function addToDocument(bootstrap: Bootstrap, addition: Addition): IgnitionDocument {
+  const { document, files, bootkube } = bootstrap;
+  const offsets = checkAnchors(bootstrap);
+  const taken = new Set<unknown>([...files, ...otherNodes(document)].map(({ path }) => path));
+  const collisions = [...addition.files.map(({ path }) => path), recordPath].filter((path) => taken.has(path));
+  if (collisions.length > 0) throw new InputError(...collisions.map((path) => problem("path-taken", { path })));
+
+  const script = insertAtAnchors(bootkube.script, offsets, addition.insertions);
+  const patched: FileEntry = {
+    ...bootkube.entry,
+    contents: replaceContents(bootkube.entry.contents ?? {}, Buffer.from(script, "utf8")),
+  };
+  const record: PayloadRecord = {
+    ...addition.record,
+    added: addition.files.map(({ path }) => path),
+    addedSha256: digestOf(addition.files),
+    bootkubeSha256: createHash("sha256").update(bootkube.script).digest("hex"),
+    insertions: addition.insertions,
+  };
+  const added = [...addition.files, { path: recordPath, mode: 0o600, text: JSON.stringify(record) }];
+  return {
+    ...document,
+    storage: {
+      ...document.storage,
+      files: [...files.map((file) => (file === bootkube.entry ? patched : file)), ...added.map(fileEntry)],
+    },
+  };
+}
+
+/** Ignition refuses a document in which a file, a folder or a link have one path. */
+function otherNodes({ storage }: IgnitionDocument): { path: unknown }[] {
+  const lists = [storage?.directories, storage?.links].filter((list): list is unknown[] => Array.isArray(list));
+  return lists.flat().map((node) => ({ path: isObject(node) ? node.path : undefined }));
+}
+
+function fileEntry({ path, mode, text }: AddedFile): FileEntry {
+  return { path, mode, overwrite: true, contents: encodeContents(text) };
+}

@@ -1,0 +1,48 @@
+import { type Problem, problem } from "../errors.ts";
+import type { TunnelOptions } from "./options.ts";
+
+type Transport = `${TunnelOptions["protocol"]}/${TunnelOptions["transport"]}`;
+
+/** Which ways from the kube-apiserver to the server work. Every other option goes with each of them. */
+export const transports: Record<Transport, { works: true } | { works: false; reason: string }> = {
+  "grpc/unix-socket": { works: true },
+  "http-connect/unix-socket": { works: true },
+  "http-connect/tcp": { works: true },
+  "grpc/tcp": {
+    works: false,
+    reason:
+      "a kube-apiserver speaks gRPC to the server over a unix socket only; use `protocol: http-connect`, or `transport: unix-socket`",
+  },
+};
+
+/** Options that contradict each other, all of them. */
+export function combinationProblems(options: TunnelOptions): Problem[] {
+  const { protocol, transport, authentication, acceptUnauthenticatedAgents, agents, image } = options;
+  const way = transports[`${protocol}/${transport}`];
+  const refusals: { paths: string; reason: string }[] = [];
+  if (!way.works)
+    refusals.push({ paths: `tunnel.protocol ${protocol} and tunnel.transport ${transport}`, reason: way.reason });
+  if (authentication === "none" && !acceptUnauthenticatedAgents)
+    refusals.push({
+      paths: "tunnel.authentication none and tunnel.acceptUnauthenticatedAgents false",
+      reason:
+        "without authentication whoever reaches port 8091 can register as an agent and receive the kube-apiserver's traffic (CVE-2026-16242); use mtls, or set `acceptUnauthenticatedAgents: true` if that is what you want",
+    });
+  if (authentication !== "none" && acceptUnauthenticatedAgents)
+    refusals.push({
+      paths: `tunnel.authentication ${authentication} and tunnel.acceptUnauthenticatedAgents true`,
+      reason: "agents are authenticated; leave acceptUnauthenticatedAgents out",
+    });
+  if (agents.kind === "DaemonSet" && agents.replicas !== undefined)
+    refusals.push({
+      paths: `tunnel.agents.kind DaemonSet and tunnel.agents.replicas ${agents.replicas}`,
+      reason: "a DaemonSet has one agent on every node; use `kind: Deployment`, or leave replicas out",
+    });
+  if (image !== "payload" && image.agent === undefined && image.server.includes("/kas-network-proxy/"))
+    refusals.push({
+      paths: `tunnel.image.server ${image.server} and no tunnel.image.agent`,
+      reason:
+        "Kubernetes' image of the server has no agent in it; give kas-network-proxy/proxy-agent as tunnel.image.agent",
+    });
+  return refusals.map((refusal) => problem("combination-refused", refusal));
+}

@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { isDialable } from "../addresses.ts";
+import { oneOf, textLike, wholeNumber, yesOrNo } from "../schema/fields.ts";
+import { parseConfig } from "../schema/parse.ts";
+import { releases } from "../releases.ts";
+
+/** Only digits and dots: a mistyped address, not a name. The words are listenAddress's; nobody else's localhost is ours. */
+const isDnsName = (text: string) =>
+  text.length <= 253 &&
+  !/^([\d.]+|all|address|(.*\.)?localhost)$/.test(text) &&
+  text.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
+
+const imageReference = textLike(
+  "an image reference with a registry, like registry.example.com/team/proxy@sha256:…",
+  /^(?=.{1,255}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)+(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/,
+);
+
+const tunnelOptionsSchema = z.strictObject(
+  {
+    release: oneOf("auto", ...releases)
+      .default("auto")
+      .describe("The release whose proxy image runs: decides which flags it is given."),
+    protocol: oneOf("grpc", "http-connect").default("grpc").describe("What the kube-apiserver speaks to the server."),
+    transport: oneOf("unix-socket", "tcp")
+      .default("unix-socket")
+      .describe(
+        "How the kube-apiserver reaches the server: a unix socket, or TCP 8090 on loopback with client certificates.",
+      ),
+    authentication: oneOf("mtls", "service-account-token", "none")
+      .default("mtls")
+      .describe("How an agent proves who it is."),
+    acceptUnauthenticatedAgents: yesOrNo()
+      .default(false)
+      .describe(
+        "Must be true with `authentication: none`: whoever reaches port 8091 then receives the kube-apiserver's traffic.",
+      ),
+    address: z
+      .string({ error: "detect, an IP address or a DNS name" })
+      .refine((text) => text === "detect" || isDialable(text) || isDnsName(text), {
+        error:
+          "detect, an IP address that nodes can dial (no loopback, link-local or multicast; no brackets), or a DNS name in lower case",
+      })
+      .default("detect")
+      .describe("Where agents dial: found on the node, an IP address, or a DNS name."),
+    listenAddress: z
+      .string({ error: "address, all or an IP address" })
+      .refine((text) => text === "address" || text === "all" || isDialable(text), {
+        error: "address, all, or an IP address of the machine",
+      })
+      .default("address")
+      .describe(
+        "Where the server listens for agents: the bootstrap address, every address, or another one of the machine's.",
+      ),
+    image: z
+      .union(
+        [
+          z.literal("payload"),
+          z.strictObject({
+            server: imageReference.describe("Image of the server."),
+            agent: imageReference.optional().describe("Image of the agents. Default: the server's."),
+            binaryDirectory: textLike("an absolute path like /usr/bin", /^\/([\w.-]+(\/[\w.-]+)*)?$/)
+              .optional()
+              .describe("Folder of proxy-server and proxy-agent in the image. Default: by the image's name."),
+          }),
+        ],
+        { error: "payload, or an object with server (and agent, binaryDirectory)" },
+      )
+      .default("payload")
+      .describe("The proxy's image: of the release payload, or given."),
+    agents: z
+      .strictObject(
+        {
+          kind: oneOf("DaemonSet", "Deployment")
+            .default("DaemonSet")
+            .describe("One on every node, or a number of them."),
+          replicas: wholeNumber(1, 100).optional().describe("How many agents a Deployment has. Default: 2."),
+          hostNetwork: yesOrNo()
+            .default(false)
+            .describe("Whether agents are in the nodes' network instead of the pods'."),
+        },
+        { error: "an object" },
+      )
+      .prefault({})
+      .describe("The agents in the cluster."),
+    certificates: z
+      .strictObject(
+        {
+          keyAlgorithm: oneOf("ecdsa-p256", "rsa-2048", "rsa-3072").default("ecdsa-p256").describe("Of every key."),
+          days: wholeNumber(1, 30).default(1).describe("How many days they live."),
+        },
+        { error: "an object" },
+      )
+      .prefault({})
+      .describe("The tunnel's own certificates, made on the node."),
+    seLinuxOptions: z
+      .strictObject(
+        Object.fromEntries(
+          ["user", "role", "type", "level"].map((key) => [
+            key,
+            textLike("a SELinux word", /^[\w:,.-]+$/)
+              .optional()
+              .describe(`The context's ${key}.`),
+          ]),
+        ) as Record<"user" | "role" | "type" | "level", z.ZodOptional<z.ZodString>>,
+        { error: "an object with user, role, type, level" },
+      )
+      .optional()
+      .describe("SELinux context of the server's container. Default: the runtime's."),
+  },
+  { error: "off, or an object" },
+);
+
+export type TunnelOptions = z.output<typeof tunnelOptionsSchema>;
+
+/** `off`: a plain bootstrap machine. Nothing said: all defaults. */
+export const tunnelSchema = z
+  .union([z.literal("off"), tunnelOptionsSchema], { error: "off, or an object" })
+  .prefault({})
+  .describe("The tunnel: docs/tunnel.md. `off`: a plain bootstrap machine.");
+export type Tunnel = z.output<typeof tunnelSchema>;
+
+/** Reads the `tunnel` part of a config, where it stands alone. */
+export function readTunnel(value: unknown): Tunnel {
+  return parseConfig(tunnelSchema, value ?? {}, "tunnel");
+}

@@ -1,0 +1,66 @@
+import { asKernelWrites, isIpAddress } from "../addresses.ts";
+import type { Release } from "../releases.ts";
+import { clusterScopedObjects } from "./agents.ts";
+import type { ClusterNetworks } from "./cluster-networks.ts";
+import { imageTraits } from "./flags.ts";
+import { payloadComponent } from "./image.ts";
+import {
+  agentName,
+  agentSecretName,
+  clusterManifests,
+  egressSelector,
+  home,
+  kasClient,
+  loopbackKubeconfig,
+  namespace,
+  serverKubeconfig,
+  serverUser,
+  staticPodManifest,
+  tls,
+} from "./names.ts";
+import type { TunnelOptions } from "./options.ts";
+
+/** What the node's scripts must know, as shell variables. Values hold no quote: every one is checked or made here. */
+export function nodeSettings(options: TunnelOptions, release: Release, networks: ClusterNetworks): string {
+  const { address, listenAddress, image, agents, certificates, transport, authentication } = options;
+  const settings = {
+    TUNNEL_HOME: home,
+    TUNNEL_TLS: tls,
+    // A literal, or empty: found on the node. Addresses are compared as text there.
+    TUNNEL_ADDRESS: isIpAddress(address) ? asKernelWrites(address) : "",
+    // A name, or empty: agents dial the address.
+    TUNNEL_HOST: address === "detect" || isIpAddress(address) ? "" : address,
+    // Empty: the bootstrap address.
+    TUNNEL_LISTEN_ADDRESS: listenAddress === "address" ? "" : asKernelWrites(listenAddress),
+    TUNNEL_FAMILIES: families(networks.serviceNetworks),
+    TUNNEL_MACHINE_NETWORKS: networks.machineNetworks.join(" "),
+    TUNNEL_VIRTUAL_ADDRESSES: networks.virtualAddresses.map(asKernelWrites).join(" "),
+    TUNNEL_BRACKET_IPV6: imageTraits[release].bracketIpv6,
+    TUNNEL_IMAGE_COMPONENT: image === "payload" ? payloadComponent : "",
+    TUNNEL_TRANSPORT: transport,
+    TUNNEL_AUTHENTICATION: authentication,
+    TUNNEL_KEY_ALGORITHM: certificates.keyAlgorithm,
+    TUNNEL_CERTIFICATE_DAYS: certificates.days,
+    TUNNEL_STATIC_POD: staticPodManifest,
+    TUNNEL_MANIFESTS: clusterManifests,
+    TUNNEL_EGRESS_SELECTOR: egressSelector.host,
+    TUNNEL_KAS_CERTIFICATE: kasClient.certificate.host,
+    TUNNEL_KAS_KEY: kasClient.key.host,
+    TUNNEL_KAS_CA: kasClient.ca.host,
+    TUNNEL_KUBECONFIG: serverKubeconfig,
+    TUNNEL_LOOPBACK_KUBECONFIG: loopbackKubeconfig,
+    TUNNEL_SERVER_USER: serverUser,
+    TUNNEL_NAMESPACE: namespace,
+    TUNNEL_NAMESPACED: `${agents.kind.toLowerCase()}/${agentName} secret/${agentSecretName}`,
+    TUNNEL_CLUSTER_SCOPED: clusterScopedObjects(options).join(" "),
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}='${String(value)}'\n`)
+    .join("");
+}
+
+/** The cluster's first service network says which family it prefers. */
+function families(serviceNetworks: readonly string[]): string {
+  const ordered = [...new Set(serviceNetworks.map((cidr) => (cidr.includes(":") ? "6" : "4")))];
+  return ordered.length > 0 ? ordered.join(" ") : "4 6";
+}

@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { stringify } from "yaml";
+import { InputError, type Problem, problem, type Warning } from "../errors.ts";
+import type { Release } from "../releases.ts";
+import { agentManifests } from "./agents.ts";
+import type { ClusterNetworks } from "./cluster-networks.ts";
+import { combinationProblems } from "./combinations.ts";
+import { egressSelectorConfiguration } from "./egress-selector.ts";
+import { type FirewallNeed, firewallNeed } from "./required-ingress.ts";
+import { knowsFlag } from "./flags.ts";
+import { kubeApiServerOverride } from "./kube-apiserver-override.ts";
+import { asSeenByRender, home } from "./names.ts";
+import type { TunnelOptions } from "./options.ts";
+import { serverPod } from "./server-pod.ts";
+import { nodeSettings } from "./settings.ts";
+
+/** A file for the bootstrap machine. */
+export interface TunnelFile {
+  readonly path: string;
+  readonly mode: number;
+  readonly text: string;
+}
+
+/** Everything that makes a bootstrap machine one with a tunnel. */
+export interface TunnelAssets {
+  readonly files: readonly TunnelFile[];
+  /** Lines for bootkube.sh: before the kube-apiserver is rendered, in its render call, before the manifests are applied, at the end. */
+  readonly insertions: {
+    readonly setup: string;
+    readonly render: string;
+    readonly manifests: string;
+    readonly cleanup: string;
+  };
+  readonly firewall: FirewallNeed;
+  readonly warnings: readonly Warning[];
+}
+
+/** The node's scripts, by the name of the file in node/. */
+const scripts = {
+  "tunnel.sh": "/usr/local/bin/konnectivity-bootstrap.sh",
+  "address.sh": "/usr/local/bin/konnectivity-bootstrap-address.sh",
+  "pki.sh": "/usr/local/bin/konnectivity-bootstrap-pki.sh",
+} as const;
+
+const overridePath = `${home}/kube-apiserver-override.yaml`;
+
+const insertions: TunnelAssets["insertions"] = {
+  setup: `# konnectivity-bootstrap: the tunnel's keys, server and egress selector
+# shellcheck source=/dev/null
+. ${scripts["tunnel.sh"]}
+tunnel_setup
+
+`,
+  render: `\t\t--config-override-files=${asSeenByRender(overridePath)} \\\n`,
+  manifests: `# konnectivity-bootstrap: the tunnel's agents
+tunnel_agents
+
+`,
+  cleanup: `# konnectivity-bootstrap: the tunnel goes
+tunnel_cleanup || :
+`,
+};
+
+/** Renders the tunnel, or throws every reason why these options do not work with this release. */
+export function renderTunnel(options: TunnelOptions, release: Release, networks: ClusterNetworks): TunnelAssets {
+  const problems = [...combinationProblems(options), ...releaseProblems(options, release)];
+  if (problems.length > 0) throw new InputError(...problems);
+  const yaml = (path: string, value: unknown): TunnelFile => ({ path, mode: 0o600, text: toYaml(value) });
+  return {
+    files: [
+      ...Object.entries(scripts).map(([name, path]) => ({ path, mode: 0o555, text: nodeScript(name) })),
+      { path: `${home}/settings.sh`, mode: 0o600, text: nodeSettings(options, release, networks) },
+      yaml(overridePath, kubeApiServerOverride(options)),
+      yaml(`${home}/egress-selector.yaml`, egressSelectorConfiguration(options)),
+      yaml(`${home}/server-pod.yaml`, serverPod(options, release)),
+      ...agentManifests(options, release).map(({ file, object }) => yaml(`${home}/agents/${file}.yaml`, object)),
+    ],
+    insertions,
+    firewall: firewallNeed(options, networks),
+    warnings: tunnelWarnings(options, release),
+  };
+}
+
+function toYaml(value: unknown): string {
+  return stringify(value, {
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    defaultStringType: "QUOTE_SINGLE",
+    defaultKeyType: "PLAIN",
+  });
+}
+
+/** Comments are for readers of the tree; the node gets the rest. */
+function nodeScript(name: string): string {
+  const text = readFileSync(new URL(`./node/${name}`, import.meta.url), "utf8");
+  const [shebang = "", ...lines] = text.split("\n");
+  return [shebang, ...lines.filter((line) => !/^\s*#(?! shellcheck)/.test(line))].join("\n");
+}
+
+/** Wishes that the release's image cannot fulfil. */
+function releaseProblems({ listenAddress, transport }: TunnelOptions, release: Release): Problem[] {
+  const problems: Problem[] = [];
+  if (!["address", "all"].includes(listenAddress) && !knowsFlag("server", release, "agent-bind-address"))
+    problems.push(
+      problem("release-lacks-flag", {
+        path: "tunnel.listenAddress",
+        release,
+        flag: "--agent-bind-address",
+        advice: "it always listens on all addresses; leave it out, or give a newer image and its release",
+      }),
+    );
+  if (transport === "tcp" && !knowsFlag("server", release, "server-bind-address"))
+    problems.push(
+      problem("release-lacks-flag", {
+        path: "tunnel.transport tcp",
+        release,
+        flag: "--server-bind-address",
+        advice: "port 8090 would be open on every address; use unix-socket",
+      }),
+    );
+  return problems;
+}
+
+function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
+  const warnings: Warning[] = [];
+  if (options.authentication === "none")
+    warnings.push({
+      code: "agents-unauthenticated",
+      message:
+        "AGENTS ARE NOT AUTHENTICATED (authentication: none): whoever reaches port 8091 can register as an agent and receive the kube-apiserver's traffic, webhook calls with secrets included.",
+    });
+  if (options.listenAddress !== "all" && !knowsFlag("server", release, "agent-bind-address"))
+    warnings.push({
+      code: "listens-on-all",
+      message: `The proxy image of release ${release} listens on every address of the machine, for agents (8091, TLS) and for health (2041): the firewall rule is what limits it.`,
+    });
+  if (options.protocol === "http-connect" && !knowsFlag("server", release, "backend-dial-timeout"))
+    warnings.push({
+      code: "connect-unbounded",
+      message: `The proxy image of release ${release} does not bound how long an HTTP CONNECT waits for a stuck agent, and answers 200 before it reached anything; gRPC does neither.`,
+    });
+  if (options.image !== "payload") {
+    const unpinned = [options.image.server, options.image.agent ?? options.image.server].filter(
+      (r) => !r.includes("@sha256:"),
+    );
+    for (const reference of new Set(unpinned))
+      warnings.push({
+        code: "image-not-pinned",
+        message: `${reference} is not pinned by digest: what runs with the cluster's traffic can change without this config changing.`,
+      });
+  }
+  return warnings;
+}

@@ -1,0 +1,213 @@
+import { readFileSync } from "node:fs";
+import { stringify } from "yaml";
+import type { FileEntry, IgnitionDocument } from "../ignition/config.ts";
+import type { Release } from "../releases.ts";
+import { addressesOf, type IpFamily } from "../../../lab/addresses.ts";
+
+/** The shapes of bootkube.sh, old to new; each differs in the render call's end (and what comes with it). */
+export const shapes = ["4.12", "4.13", "4.14", "4.18", "4.23", "4.23-gate-on", "bootstrap-in-place"] as const;
+export type Shape = (typeof shapes)[number];
+
+/** Those that get a tunnel, with their release class. */
+export const tunnelShapes: readonly (readonly [Shape, Release])[] = [
+  ["4.12", "4.12-4.13"],
+  ["4.13", "4.12-4.13"],
+  ["4.14", "4.14-4.22"],
+  ["4.18", "4.14-4.22"],
+  ["4.23", "4.23+"],
+];
+
+/** A file of this folder. */
+export const fixture = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
+
+const renderFlag = {
+  infra: "--infra-config-file=/assets/manifests/cluster-infrastructure-02-config.yml",
+  additional: '"${ADDITIONAL_FLAGS[@]}"',
+  manifests: "--rendered-manifest-files=/assets/manifests",
+  payload: "--payload-version=$VERSION",
+  operand: '--operand-kubernetes-version="${KUBERNETES_VERSION}"',
+  override: "--config-override-files=/assets/konnectivity-config-override.yaml",
+  // With the gate off the flag above is left out, and the backslash before it dangles.
+  nothing: "",
+} as const;
+
+const renderTails: Record<Shape, readonly (keyof typeof renderFlag)[]> = {
+  "4.12": ["infra"],
+  "4.13": ["infra", "additional"],
+  "4.14": ["infra", "manifests", "payload"],
+  "4.18": ["infra", "manifests", "payload", "operand"],
+  "4.23": ["infra", "manifests", "payload", "operand", "nothing"],
+  "4.23-gate-on": ["infra", "manifests", "payload", "operand", "override"],
+  "bootstrap-in-place": ["infra", "manifests", "payload", "operand"],
+};
+
+export function bootkubeScript(shape: Shape): string {
+  const [major = 0, minor = 0] = shape.split(/[.-]/).map(Number);
+  const atLeast = (wanted: number) => shape === "bootstrap-in-place" || (major === 4 && minor >= wanted);
+  const newest = shape.startsWith("4.23");
+  const slots: Record<string, string> = {
+    HEADER: newest ? ". /usr/local/bin/konnectivity.sh" : "",
+    BOOTSTRAP_INPLACE: String(shape === "bootstrap-in-place"),
+    VERSIONS: [atLeast(14) && "VERSION=4.99.0", atLeast(18) && "KUBERNETES_VERSION=1.99.0"].filter(Boolean).join("\n"),
+    BEFORE_RENDER: shape === "4.13" ? "  ADDITIONAL_FLAGS=()\n" : "",
+    RENDER_TAIL: renderTails[shape].map((flag) => (flag === "nothing" ? "" : `\t\t${renderFlag[flag]}`)).join(" \\\n"),
+    TUNNEL_SETUP: newest ? "konnectivity_setup" : "",
+    TUNNEL_MANIFESTS: newest ? "konnectivity_manifests" : "",
+    TUNNEL_CLEANUP: newest ? "konnectivity_cleanup" : "",
+  };
+  return fixture("bootkube.sh").replace(/@@([A-Z_]+)@@/g, (_, slot: string) => slots[slot] ?? "");
+}
+
+export interface Networks {
+  readonly machine: readonly string[];
+  readonly cluster: readonly string[];
+  readonly service: readonly string[];
+}
+
+/** Those of a lab's machines. */
+export function labNetworks(ipFamily: IpFamily): Networks {
+  const { machineNetwork, clusterNetwork, serviceNetwork } = addressesOf(ipFamily);
+  return { machine: [machineNetwork], cluster: [clusterNetwork], service: [serviceNetwork] };
+}
+
+const defaultNetworks: Networks = { machine: ["10.0.0.0/16"], cluster: ["10.128.0.0/14"], service: ["172.30.0.0/16"] };
+
+export interface SampleProps {
+  readonly networks?: Networks;
+  /** Platform part of the install-config. */
+  readonly platform?: Record<string, unknown>;
+  readonly certificate?: string;
+  readonly version?: string;
+  /** Fill up to about this many bytes, as other manifests would. */
+  readonly bytes?: number;
+}
+
+/** As openshift-install writes it: always base64, decimal mode, root. */
+export function fileEntry(path: string, text: string, mode: number): FileEntry {
+  return {
+    overwrite: true,
+    path,
+    user: { name: "root" },
+    contents: { source: `data:text/plain;charset=utf-8;base64,${Buffer.from(text).toString("base64")}` },
+    mode,
+  };
+}
+
+/** A bootstrap.ign of this shape: its structure is openshift-install's, its secrets are none. */
+export function sampleDocument(shape: Shape, props: SampleProps = {}): IgnitionDocument {
+  const { networks = defaultNetworks, platform = { none: {} }, version = "3.2.0", bytes = 0 } = props;
+  const installConfig = {
+    apiVersion: "v1",
+    baseDomain: "example.com",
+    metadata: { name: "sample" },
+    networking: {
+      networkType: "OVNKubernetes",
+      machineNetwork: networks.machine.map((cidr) => ({ cidr })),
+      clusterNetwork: networks.cluster.map((cidr) => ({ cidr, hostPrefix: cidr.includes(":") ? 64 : 23 })),
+      serviceNetwork: networks.service,
+    },
+    platform,
+    pullSecret: "",
+  };
+  const clusterConfig = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "cluster-config-v1", namespace: "kube-system" },
+    data: { "install-config": stringify(installConfig) },
+  };
+  const files = [
+    fileEntry("/usr/local/bin/bootkube.sh", bootkubeScript(shape), 0o555),
+    fileEntry("/usr/local/bin/bootstrap-service-record.sh", fixture("bootstrap-service-record.sh"), 0o555),
+    fileEntry("/usr/local/bin/release-image.sh", fixture("release-image.sh"), 0o555),
+    {
+      path: "/etc/motd",
+      overwrite: false,
+      user: { name: "root" },
+      append: [{ source: "data:,This%20is%20the%20bootstrap%20node.%0A" }],
+      mode: 0o644,
+    },
+    fileEntry("/opt/openshift/manifests/cluster-config.yaml", stringify(clusterConfig), 0o644),
+    fileEntry("/opt/openshift/auth/kubeconfig-loopback", loopbackKubeconfig, 0o600),
+    fileEntry("/opt/openshift/auth/kubeconfig", loopbackKubeconfig, 0o600),
+    fileEntry("/opt/openshift/tls/root-ca.crt", props.certificate ?? fixture("long-lived.crt"), 0o600),
+    ...(shape.startsWith("4.23") ? installerTunnelFiles(shape === "4.23-gate-on") : []),
+  ];
+  const filler = "# ".padEnd(3000, "x");
+  for (let index = 0; index * 4100 < bytes; index++)
+    files.push(fileEntry(`/opt/openshift/openshift/filler-${index}.yaml`, `${filler}${index}\n`, 0o644));
+  return {
+    ignition: { version },
+    passwd: {
+      users: [
+        {
+          name: "core",
+          sshAuthorizedKeys: [
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICMBUt5XhXmq2yuVcsa1vJbV5bX79Hynd+Un9o/7EqM4 core@example.com",
+          ],
+        },
+      ],
+    },
+    storage: { files },
+    systemd: {
+      units: [
+        {
+          name: "bootkube.service",
+          contents: "[Service]\nWorkingDirectory=/opt/openshift\nExecStart=/usr/local/bin/bootkube.sh\n",
+        },
+        {
+          name: "progress.service",
+          enabled: true,
+          contents: "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n",
+        },
+      ],
+    },
+  };
+}
+
+export const sampleText = (shape: Shape, props?: SampleProps) => JSON.stringify(sampleDocument(shape, props));
+
+export const sampleMetadata = {
+  clusterName: "sample",
+  clusterID: "2f0c9f0e-7d0b-4b7c-9d57-3d6a5d2b8091",
+  infraID: "sample-x7k2p",
+};
+
+/** From 4.23 on these are always there; with the gate off the functions are empty. */
+function installerTunnelFiles(gateOn: boolean): FileEntry[] {
+  const body = gateOn ? 'record_service_stage_start "konnectivity-certs"' : ":";
+  const functions = ["konnectivity_setup", "konnectivity_manifests", "konnectivity_cleanup"];
+  return [
+    fileEntry(
+      "/usr/local/bin/konnectivity.sh",
+      functions.map((name) => `${name}() {\n    ${body}\n}\n`).join(""),
+      0o555,
+    ),
+    fileEntry("/usr/local/bin/konnectivity-certs.sh", "#!/usr/bin/env bash\n", 0o555),
+    ...[
+      "egress-selector-config",
+      "konnectivity-config-override",
+      "konnectivity-namespace",
+      "konnectivity-agent-certs-secret",
+      "konnectivity-agent-daemonset",
+      "konnectivity-server-pod",
+    ].map((name) => fileEntry(`/opt/openshift/${name}.yaml`, "{}\n", 0o600)),
+  ];
+}
+
+const loopbackKubeconfig = `clusters:
+- cluster:
+    server: https://localhost:6443
+  name: sample
+contexts:
+- context:
+    cluster: sample
+    user: loopback
+  name: loopback
+current-context: loopback
+preferences: {}
+users:
+- name: loopback
+  user:
+    client-certificate-data: c2FtcGxl
+    client-key-data: c2FtcGxl
+`;

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { InputError, type Problem, problem } from "../errors.ts";
+
+/** Parses `value` by `schema`, or throws every mistake in it with its path, the value found and what was expected. */
+export function parseConfig<S extends z.ZodType>(schema: S, value: unknown, root: string): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new InputError(...describeIssues(result.error.issues, schema, value, root));
+}
+
+/** A sentence for each of zod's issues. */
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[],
+  schema: z.ZodType,
+  value: unknown,
+  root: string,
+): Problem[] {
+  const problems = issues.flatMap((issue) => describeIssue(issue, schema, value, root));
+  return [...new Map(problems.map((p) => [p.message, p])).values()];
+}
+
+function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown, root: string): Problem[] {
+  const path = (keys: readonly PropertyKey[]) => [root, ...keys.map(String)].filter((key) => key !== "").join(".");
+  if (issue.code === "unrecognized_keys") {
+    const known = knownKeys(schema, issue.path);
+    return issue.keys.map((key) =>
+      problem("option-unknown", { path: path([...issue.path, key]), hint: hintFor(key, known) }),
+    );
+  }
+  const found = issue.path.reduce<unknown>(
+    (parent, key) =>
+      typeof parent === "object" && parent !== null ? (parent as Record<PropertyKey, unknown>)[key] : undefined,
+    value,
+  );
+  // A union's own message says nothing about a part of the object: ask the branch that is one.
+  const branch =
+    issue.code === "invalid_union" && typeof found === "object" && found !== null && !Array.isArray(found)
+      ? issue.errors.find((issues) =>
+          issues.every((inner) => inner.path.length > 0 || inner.code === "unrecognized_keys"),
+        )
+      : undefined;
+  if (branch !== undefined)
+    return branch.flatMap((inner) =>
+      describeIssue({ ...inner, path: [...issue.path, ...inner.path] }, schema, value, root),
+    );
+  return [
+    problem("option-invalid", { path: path(issue.path) || "The config", found: show(found), expected: issue.message }),
+  ];
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return "missing";
+  const text = jsonOf(value);
+  // Whoever takes the wrong half of a key pair must not find it in a log.
+  if (text.includes("PRIVATE KEY")) return "a private key";
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** An alias in YAML can make a value contain itself. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "something that contains itself";
+  }
+}
+
+/** The keys that an object schema knows at a path, through optional, default and union layers. */
+function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
+    return knownKeys(schema.unwrap(), path);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => knownKeys(option, path));
+  if (!(schema instanceof z.ZodObject)) return [];
+  const [key, ...rest] = path;
+  if (key === undefined) return Object.keys(schema.shape);
+  const child = (schema.shape as Record<PropertyKey, z.core.$ZodType | undefined>)[key];
+  return child === undefined ? [] : knownKeys(child, rest);
+}
+
+function hintFor(key: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((name) => ({ name, distance: editDistance(key.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
+    .sort((a, b) => a.distance - b.distance);
+  if (nearest !== undefined) return `; did you mean ${nearest.name}`;
+  return known.length > 0 ? `; known here: ${known.join(", ")}` : "";
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, c] of Array.from(a).entries()) {
+    const next = [i + 1];
+    for (const [j, d] of Array.from(b).entries()) {
+      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (c === d ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,20 @@
+import { InputError, problem } from "./errors.ts";
+
+/** Multiplies the time limits of the lab and of requests to a cluster, for machines that are much slower than usual. */
+export const timeoutVariable = "KONNECTIVITY_TIMEOUT_FACTOR";
+
+/** A time limit, in whatever unit it is given. */
+export const timeLimit = (usual: number): number => usual * timeoutFactor();
+
+/** 1 unless the variable has another value. */
+export function timeoutFactor(): number {
+  const text = process.env[timeoutVariable] ?? "";
+  // An empty variable counts as none.
+  if (text === "") return 1;
+  if (!/^[1-9]\d?$|^100$/.test(text))
+    throw new InputError(problem("timeout-factor-invalid", { variable: timeoutVariable, found: JSON.stringify(text) }));
+  return Number(text);
+}
+
+/** For programs in the lab's machines, which have an environment of their own. */
+export const timeoutEnvironment = (): Record<string, string> => ({ [timeoutVariable]: String(timeoutFactor()) });

@@ -1,0 +1,115 @@
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { InputError, problem } from "../core/errors.ts";
+import { everything, ignoreInGit, makePrivateFolder } from "./private-folder.ts";
+
+/** Reads a text file of the user's, or says in one sentence why not. */
+export function readUserFile(file: string, advice: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new InputError(problem("file-unreadable", { file, reason: reasonOf(error), advice }));
+  }
+}
+
+/** Whether there is a file, or says in one sentence why that cannot be known. */
+export function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw new InputError(
+      problem("file-unreadable", { file, reason: reasonOf(error), advice: "check the permissions of its folders" }),
+    );
+  }
+}
+
+/**
+ * Why a file operation failed, in words.
+ * @param missing what it means that something does not exist
+ */
+export function reasonOf(error: unknown, missing = "it does not exist"): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const known: Record<string, string> = {
+    ENOENT: missing,
+    EACCES: "permission denied",
+    EPERM: "not permitted",
+    EISDIR: "it is a folder",
+    ENOTDIR: "a part of the path is not a folder",
+    ENOSPC: "no space left",
+    EROFS: "the file system is read-only",
+    EEXIST: "something is in the way",
+    ELOOP: "its links lead in a circle",
+    ENAMETOOLONG: "a name in its path is too long",
+  };
+  return known[code] ?? (code !== "" ? code : "unknown error");
+}
+
+/** What ENOENT means when something is written into a folder that exists. */
+export const nothingThere = "nothing can be created there";
+
+/**
+ * Writes all of these files or none, readable for their owner only. Each appears whole: it is written beside its place
+ * and then renamed.
+ * @param secret names that git is to ignore in a folder that has no `.gitignore`; in a new folder it ignores everything
+ */
+export function writeUserFiles(files: readonly { file: string; text: string }[], secret: readonly string[] = []): void {
+  const made: string[] = [];
+  let writing = "";
+  try {
+    const staged = files.map(({ file, text }) => {
+      writing = file;
+      const folder = makePrivateFolder(dirname(file));
+      if (folder !== undefined) made.push(folder);
+      if (secret.length > 0) {
+        const patterns = secret.flatMap((name) => [`/${name}`, `/${partialOf(name)}`]);
+        // Before the first byte of a secret: a killed run leaves what it wrote.
+        const ignored = ignoreInGit(dirname(file), folder === undefined ? patterns : everything);
+        if (ignored !== undefined) made.push(ignored);
+      }
+      // Always the same name: what a killed run left is replaced by the next one.
+      const partial = join(dirname(file), partialOf(basename(file)));
+      rmSync(partial, { force: true });
+      made.push(partial);
+      writeWhole(partial, text);
+      return { partial, file };
+    });
+    // A folder in the way is what can still go wrong: known before the first file is replaced.
+    for (const { file } of staged) {
+      writing = file;
+      if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+        throw Object.assign(new Error(), { code: "EISDIR" });
+    }
+    for (const { partial, file } of staged) {
+      writing = file;
+      renameSync(partial, file);
+    }
+  } catch (error) {
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+    throw new InputError(problem("file-unwritable", { file: writing, reason: reasonOf(error, nothingThere) }));
+  }
+}
+
+const partialOf = (name: string) => `.${name}.partial`;
+
+function writeWhole(file: string, text: string): void {
+  const descriptor = openSync(file, "wx", 0o600);
+  try {
+    fchmodSync(descriptor, 0o600); // whatever the umask is
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type { Platform } from "../../../src/config/platform.ts";
+import { cached, ensureGoProgram, isBuilt } from "../../../lab/go-programs.js";
+
+/** The Terraform provider that a cloud's stack is run with. */
+interface Provider {
+  readonly name: string;
+  readonly version: string;
+  readonly program: "provider-aws" | "provider-azurerm" | "provider-google";
+  /** How long building it takes on two cores. */
+  readonly minutes: number;
+}
+
+const providers: Record<Platform, Provider> = {
+  aws: { name: "aws", version: "6.34.0", program: "provider-aws", minutes: 36 },
+  azure: { name: "azurerm", version: "5.2.0", program: "provider-azurerm", minutes: 12 },
+  google: { name: "google", version: "6.50.0", program: "provider-google", minutes: 5 },
+};
+
+const terraform = process.env.TERRAFORM_BINARY_NAME ?? "terraform";
+
+/**
+ * A mirror for Terraform with the cloud's provider: as `terraform init` gets it from a registry or from the user's own
+ * mirror, or else built from source.
+ */
+export class ProviderMirror {
+  readonly title: string;
+  readonly #provider: Provider;
+  readonly #name: string;
+
+  constructor(cloud: Platform) {
+    this.#provider = providers[cloud];
+    const { name, version } = this.#provider;
+    this.title = `${name} ${version}`;
+    this.#name = `mirror-${name}-${version}`;
+  }
+
+  /** Minutes until it is there, as far as they can be foreseen: most of them go into building. */
+  minutes(): number {
+    return this.#download() || isBuilt(this.#provider.program) ? 0 : this.#provider.minutes;
+  }
+
+  /** The mirror's folder. */
+  ensure(): string {
+    if (this.#download()) return cached(this.#name, unreachable);
+    const [binary = ""] = Object.values(ensureGoProgram(this.#provider.program));
+    // Links are made anew each time: the program may be another one by now.
+    const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-mirror-"));
+    process.once("exit", () => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const place = join(folder, this.#address(), this.#provider.version, platformName(), basename(binary));
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(binary, place);
+    return folder;
+  }
+
+  /** Whether `terraform init` has brought it, today or on another day. */
+  #download(): boolean {
+    try {
+      cached(this.#name, (unfinished) => {
+        this.#inProject((project) => {
+          const init = spawnSync(terraform, ["init", "-backend=false", "-input=false"], {
+            cwd: project,
+            env: { TF_REGISTRY_CLIENT_TIMEOUT: "5", TF_REGISTRY_DISCOVERY_RETRY: "0", ...process.env },
+          });
+          if (init.status !== 0) throw new Error("no registry and no mirror has it");
+          // What init has laid out is a mirror already; from the user's mirror or cache it may be links, which may break.
+          cpSync(join(project, ".terraform/providers"), unfinished, { recursive: true, dereference: true });
+        }, unfinished);
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The provider's place in a mirror: only Terraform knows the name of its registry. */
+  #address(): string {
+    return this.#inProject((project) => {
+      const { stdout } = spawnSync(terraform, ["providers"], { cwd: project, encoding: "utf8" });
+      const [, address] = /provider\[([^\]]+)\]/.exec(stdout) ?? [];
+      if (address === undefined) throw new Error(`"${terraform} providers" names none`);
+      return address;
+    });
+  }
+
+  /** In a folder with a configuration that needs nothing but this provider. */
+  #inProject<Result>(use: (folder: string) => Result, near = tmpdir()): Result {
+    const { name, version } = this.#provider;
+    const folder = mkdtempSync(join(near, "project-"));
+    try {
+      const needed = { [name]: { source: `hashicorp/${name}`, version } };
+      writeFileSync(join(folder, "main.tf.json"), JSON.stringify({ terraform: { required_providers: needed } }));
+      return use(folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+const unreachable = () => {
+  throw new Error("it was there a moment ago");
+};
+
+function platformName(): string {
+  return `linux_${process.arch === "x64" ? "amd64" : process.arch}`;
+}

@@ -1,0 +1,17 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const page = fileURLToPath(new URL("../../../docs/faults.md", import.meta.url));
+
+/** A text with another content between the two marks of a part that a command makes. */
+export function withPart(text: string, part: string, content: string): string {
+  const [begin, end] = [`<!-- ${part}: made by a command -->\n`, `<!-- end of ${part} -->\n`];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`there is no part ${part}`);
+  return `${text.slice(0, from)}${begin}\n${content.trim()}\n\n${text.slice(to)}`;
+}
+
+/** Puts what a run has shown into docs/faults.md. */
+export function writePart(part: "faults" | "soak", content: string): void {
+  writeFileSync(page, withPart(readFileSync(page, "utf8"), part, content));
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { ports, routing, tls } from "../../../src/core/konnectivity/names.ts";
+import { type Lab, until } from "../../../lab/lab.ts";
+import type { Machine } from "../../../lab/machine.ts";
+import type { LoadedLab } from "../load/loaded-lab.ts";
+import { currentProxy, ensureGoProgram } from "../../../lab/go-programs.js";
+
+const folder = "/opt/lab/strangers";
+
+/** What an agent shows of itself and whom it trusts, and the words in its log when nothing comes of it. */
+const shown = {
+  "no certificate": { ca: "server.crt", pair: undefined, refusal: "tls: certificate required" },
+  "a foreign certificate": { ca: "server.crt", pair: "foreign", refusal: "tls: unknown certificate authority" },
+  "an expired certificate": { ca: "server.crt", pair: "expired", refusal: "tls: expired certificate" },
+  "another CA than the server's": {
+    ca: "foreign-ca.crt",
+    pair: "good",
+    refusal: "x509: certificate signed by unknown authority",
+  },
+  "a good certificate": { ca: "server.crt", pair: "good", refusal: undefined },
+} as const;
+export type Shown = keyof typeof shown;
+export const refused = (Object.keys(shown) as Shown[]).filter((one) => shown[one].refusal !== undefined);
+
+/** Real agents on a node, beside the tunnel's own. */
+export function strangers(lab: Lab, which: readonly Shown[]): Stranger[] {
+  return which.map((one, index) => new Stranger(lab, one, 9000 + 2 * index));
+}
+
+/** Their keys; and the server, started again for that, takes agents of a second CA too. */
+export async function prepareStrangers(loaded: LoadedLab): Promise<void> {
+  const { bootstrap, node } = loaded.lab;
+  node.must(`bash -s ${folder}`, {}, readFileSync(new URL("strangers.sh", import.meta.url), "utf8"));
+  node.must(`cat >${folder}/server.crt`, {}, bootstrap.must(`cat ${tls}/serving/ca.crt`));
+  bootstrap.must(`cat >>${tls}/serving/ca.crt`, {}, node.must(`cat ${folder}/second-ca.crt`));
+  loaded.killServer();
+  await loaded.agentsAre(loaded.lab.nodes.length);
+}
+
+/** A real agent that the tunnel did not start. */
+export class Stranger {
+  readonly #what: Shown;
+  readonly #child: ChildProcess;
+  readonly #node: Machine;
+  readonly #port: number;
+  #log = "";
+
+  constructor({ node, addresses }: Lab, what: Shown, port: number) {
+    this.#what = what;
+    this.#node = node;
+    this.#port = port;
+    const { ca, pair } = shown[what];
+    const [program = "", ...args] = node.enter([
+      // nsenter is its parent: when that is killed, so is this.
+      ...["setpriv", "--pdeathsig", "KILL", ensureGoProgram(currentProxy)["proxy-agent"]],
+      ...[`--proxy-server-host=${addresses.bootstrap}`, `--proxy-server-port=${ports.agent}`],
+      ...[`--agent-identifiers=${routing.identifier}`, `--ca-cert=${folder}/${ca}`],
+      ...(pair === undefined ? [] : [`--agent-cert=${folder}/${pair}.crt`, `--agent-key=${folder}/${pair}.key`]),
+      ...[`--health-server-port=${port}`, `--admin-server-port=${port + 1}`, "--sync-interval=250ms"],
+    ]);
+    this.#child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on("data", (part: Buffer) => (this.#log += String(part)));
+  }
+
+  /** Until it has heard why. What it was told. */
+  async isRefused(): Promise<string> {
+    const { refusal } = shown[this.#what];
+    if (refusal === undefined) throw new Error(`an agent with ${this.#what} is not refused`);
+    await until(`"${refusal}" to an agent with ${this.#what}`, 30, () => {
+      if (this.isTaken()) throw new Error(`an agent with ${this.#what} was taken`);
+      return this.#log.includes(refusal);
+    });
+    return refusal;
+  }
+
+  /** Whether it is connected to a server. */
+  isTaken(): boolean {
+    return this.#node.run(`curl --silent --fail --max-time 2 http://127.0.0.1:${this.#port}/readyz`).status === 0;
+  }
+
+  end(): void {
+    this.#child.kill("SIGKILL");
+  }
+}

@@ -1,0 +1,216 @@
+import { agentName, ports, socket, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
+import { until } from "../../../lab/lab.ts";
+import type { Machine } from "../../../lab/machine.ts";
+import { type LoadedLab, processes } from "../load/loaded-lab.ts";
+import { type Fault, quiet } from "./fault.ts";
+import { refused, strangers } from "./stranger.ts";
+
+const now = "date +%s%3N";
+const whole = 2;
+
+/** Another process of a program than before. */
+async function again(machine: Machine, program: string, before: readonly string[]): Promise<void> {
+  const isNew = () => processes(machine, program).some((pid) => !before.includes(pid));
+  await until(`another ${program}`, 60, isNew);
+}
+
+const nodes = ({ lab }: LoadedLab): [Machine, Machine] => {
+  const [first, second] = lab.nodes;
+  if (first === undefined || second === undefined) throw new Error("faults need a lab with two nodes");
+  return [first, second];
+};
+
+const agentPods = `$(/usr/bin/podman pod ps --quiet --filter name=${agentName})`;
+/** By SIGKILL, and it stays away. */
+const stopAgent = `/usr/bin/podman pod stop --time=0 ${agentPods} >/dev/null`;
+const startAgent = `/usr/bin/podman pod start ${agentPods} >/dev/null`;
+
+export const tunnelFaults: readonly Fault[] = [
+  {
+    name: "server killed",
+    done: "the server is killed (`kill -9`)",
+    recovered: "it is started again with the same keys, and the agents dial again",
+    strike: async (lab) => {
+      const before = processes(lab.lab.bootstrap, "proxy-server");
+      const at = lab.killServer();
+      await again(lab.lab.bootstrap, "proxy-server", before);
+      await lab.agentsAre(whole);
+      return { at };
+    },
+  },
+  {
+    name: "server away, stale socket",
+    done: "the server's manifest is taken away and put back, with the socket of a process that was killed in its place",
+    recovered: "the new server removes the stale socket and listens on its own; the agents dial again",
+    strike: async (lab) => {
+      const { bootstrap } = lab.lab;
+      const at = Number(bootstrap.must(`${now}; mv ${staticPodManifest} /opt/lab/server.yaml`));
+      await until("the server's end", 30, () => processes(bootstrap, "proxy-server").length === 0);
+      // Whatever the old one left: a socket that nobody listens on.
+      const leave = `require("net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))`;
+      bootstrap.run(`rm -f ${socket.host}; node -e '${leave}' ${socket.host}`);
+      bootstrap.must(`test -S ${socket.host}`);
+      const undone = Number(bootstrap.must(`${now}; mv /opt/lab/server.yaml ${staticPodManifest}`));
+      await lab.agentsAre(whole);
+      return { at, undone };
+    },
+  },
+  {
+    name: "kube-apiserver killed",
+    done: "the bootstrap kube-apiserver is killed (`kill -9`)",
+    recovered: "it is started again and connects to the same server; that and the agents have noticed nothing",
+    strike: async (lab) => {
+      const { bootstrap } = lab.lab;
+      const others = () => JSON.stringify([bootstrap, ...lab.lab.nodes].map((one) => one.run("pgrep 'proxy-'").stdout));
+      const before = others();
+      const at = lab.killKubeApiServer();
+      await until("the kube-apiserver", 60, () => lab.lab.ask(bootstrap, "GET", "/readyz").code === 200);
+      if (others() !== before) throw new Error("the server or an agent is another process than before");
+      await lab.agentsAre(whole);
+      return { at };
+    },
+  },
+  {
+    name: "only agent killed",
+    done: "the only agent is killed (`kill -9`)",
+    recovered: "it is started again and dials again",
+    strike: async (lab) => {
+      const [first, second] = nodes(lab);
+      // Ends what is under way in it.
+      const begun = Number(second.must(`${now}; ${stopAgent}`));
+      await lab.agentsAre(1);
+      const before = processes(first, "proxy-agent");
+      const at = lab.killAgent(first);
+      await again(first, "proxy-agent", before);
+      await lab.agentsAre(1);
+      second.must(startAgent);
+      await lab.agentsAre(whole);
+      return { at, begun };
+    },
+  },
+  {
+    name: "one of two agents dies",
+    done: "one of two agents is killed and stays away",
+    recovered: "the server sees its connection end and gives every call to the other one",
+    strike: async (lab, pulse) => {
+      const [, second] = nodes(lab);
+      const at = Number(second.must(`${now}; ${stopAgent}`));
+      await lab.agentsAre(1);
+      await quiet(pulse);
+      second.must(startAgent);
+      await lab.agentsAre(whole);
+      return { at };
+    },
+  },
+  {
+    name: "link cut",
+    done: "the bootstrap machine's link is cut until a call has failed, and restored",
+    recovered: "connections that stand go on, the others are made again",
+    strike: async (lab, pulse) => {
+      const { node, bootstrap } = lab.lab;
+      const port = `to-${bootstrap.name}`;
+      const at = Number(node.must(`${now}; ip link set ${port} down`));
+      let undone: number;
+      try {
+        await pulse.until("a failure", 60, (calls) => calls.some(({ sent, failure }) => sent > at && failure !== ""));
+      } finally {
+        undone = Number(node.must(`${now}; ip link set ${port} up`));
+      }
+      await lab.agentsAre(whole);
+      return { at, undone };
+    },
+  },
+  {
+    name: "8091 blocked",
+    done: "port 8091 is closed to new connections; when calls have gone on, all agents are killed; when those that follow have knocked in vain, it is opened",
+    recovered: "connections that stand are not touched; killed agents dial until the port is open",
+    strike: async (lab, pulse) => {
+      const { bootstrap } = lab.lab;
+      const rule = `INPUT -p tcp --dport ${ports.agent} --syn -j DROP`;
+      bootstrap.must(`iptables -I ${rule}`);
+      const [first, second] = nodes(lab);
+      let at: number;
+      let undone: number;
+      try {
+        await quiet(pulse);
+        bootstrap.must("iptables -Z INPUT");
+        at = lab.killAgent(first);
+        lab.killAgent(second);
+        const knocked = () => Number(bootstrap.must("iptables -nvxL INPUT 1").trim().split(/\s+/)[0]);
+        await until("knocking agents", 60, () => knocked() >= whole);
+        const since = Date.now();
+        await pulse.until("a failure", 60, (calls) =>
+          calls.some(({ sent, failure }) => sent > since && failure.endsWith("No agent available")),
+        );
+      } finally {
+        undone = Number(bootstrap.must(`${now}; iptables -D ${rule}`));
+      }
+      await lab.agentsAre(whole);
+      return { at, undone };
+    },
+  },
+  {
+    name: "stranger dials",
+    done: "agents without a certificate, with a foreign or an expired one, and with another CA than the server's dial all the time",
+    recovered: "the server refuses them and is not disturbed",
+    slow: true,
+    strike: async (lab) => {
+      const [node] = nodes(lab);
+      const at = Date.now();
+      const dialling = strangers(lab.lab, refused);
+      try {
+        for (const stranger of dialling) await stranger.isRefused();
+      } finally {
+        for (const stranger of dialling) stranger.end();
+      }
+      await until("the strangers' end", 30, () => processes(node, "proxy-agent").length === 1);
+      await lab.agentsAre(whole);
+      return { at };
+    },
+  },
+  {
+    name: "node cut off",
+    done: "the link of one of two nodes is cut until the server drops its agent, and restored",
+    recovered:
+      "gRPC's keepalive ends the dead connection; until then a call that gets it waits for the webhook's timeout. Then the other agent has all, and the first one dials again when its link is back",
+    slow: true,
+    strike: async (lab) => {
+      const [first, second] = nodes(lab);
+      const port = `to-${second.name}`;
+      const at = Number(first.must(`${now}; ip link set ${port} down`));
+      let undone: number;
+      try {
+        await lab.agentsAre(1);
+      } finally {
+        undone = Number(first.must(`${now}; ip link set ${port} up`));
+      }
+      await lab.agentsAre(whole);
+      return { at, undone };
+    },
+  },
+  {
+    name: "node's address changed",
+    done: "one of two nodes gets another address",
+    recovered: "its agent dials again from the new one; gRPC's keepalive ends the old connection",
+    slow: true,
+    strike: async (lab) => {
+      const [first, second] = nodes(lab);
+      const { nodeAddress, podNetwork, machineNetwork } = lab.lab.addresses;
+      const prefix = machineNetwork.replace(/.*\//, "");
+      const both = [nodeAddress(1), nodeAddress(31)] as const;
+      const isFirst = second.run(`ip -o address show dev ens3 to ${both[0]}`).stdout !== "";
+      const [from, to] = isFirst ? both : [both[1], both[0]];
+      const line = [
+        `${now}; ip address del ${from}/${prefix} dev ens3 && ip address add ${to}/${prefix} dev ens3`,
+        // What a network plugin would do: the ways between the nodes' pods.
+        `ip route replace ${podNetwork(0)} via ${nodeAddress(0)}`,
+      ];
+      const at = Number(second.must(line.join(" && ")));
+      first.must(`ip route replace ${podNetwork(1)} via ${to}`);
+      const peers = `ss -Htn state established 'sport = ${ports.agent}'`;
+      await until("the new address", 60, () => lab.lab.bootstrap.run(peers).stdout.includes(`${to}:`));
+      await lab.agentsAre(whole);
+      return { at };
+    },
+  },
+];

@@ -1,0 +1,87 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { program } from "../../support/cli.ts";
+import { interruptedAt } from "../../support/interrupted.ts";
+import { until } from "../../../lab/lab.ts";
+import { labPayload, leftOf, removeLab } from "../../support/lab.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const name = `life${process.pid}`;
+const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-lifecycle-"));
+const payload = join(folder, "payload.ign");
+writeFileSync(payload, labPayload("4.23", {}));
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await removeLab(name);
+});
+
+describe("lab up, interrupted", () => {
+  it.each([
+    ["the machines start", "SIGTERM", 143],
+    ["the tunnel's server is up", "SIGINT", 130],
+    ["the machines start", "SIGHUP", 129],
+  ] as const)(
+    'at "%s" by %s, leaves nothing',
+    async (words, signal, expected) => {
+      const args = [program, "lab", "up", "--name", name, "--payload", payload];
+      const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+      const { code, said } = await interruptedAt(child, words, () => child.kill(signal));
+      expect(said).toContain(words);
+      expect(said).not.toMatch(/error|^ +at /im);
+      expect(leftOf(name)).toEqual([]);
+      expect(code).toBe(expected);
+    },
+    120_000,
+  );
+});
+
+it("lab up, killed as Terraform does it when a deploy is interrupted, leaves nothing", async () => {
+  const args = [program, "lab", "up", "--name", name, "--payload", payload];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  await interruptedAt(child, "the tunnel's server is up", () => child.kill("SIGKILL"));
+  await until("the lab's end", 30, () => leftOf(name).length === 0);
+}, 120_000);
+
+describe("the demonstration, interrupted", () => {
+  it("while cdktf brings the lab up, leaves nothing", async () => {
+    const child = spawn(process.execPath, ["--import", "tsx", "scripts/demo.ts", name], {
+      cwd: root,
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const { code, said } = await interruptedAt(child, "the machines start", () => child.kill("SIGTERM"));
+    expect(said).toContain("Interrupted: the lab goes.");
+    expect(leftOf(name)).toEqual([]);
+    const processes = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(folder));
+    expect(processes).toEqual([]);
+    expect(readdirSync(folder).filter((one) => one.startsWith("konnectivity-bootstrap-"))).toEqual([]);
+    expect(code).toBe(143);
+  }, 180_000);
+});
+
+describe("without root", () => {
+  it.each(["lab up --payload=none", "lab down", "lab enter bootstrap", "verify"])(
+    "%s is one sentence and 1",
+    (line) => {
+      // Nobody, who may read this tree wherever it is.
+      const nobody = "--reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_override --ambient-caps=+dac_override";
+      const args = [...nobody.split(" "), process.execPath, program, ...line.split(" ")];
+      const { status, stdout, stderr } = spawnSync("setpriv", args, { encoding: "utf8" });
+      expect(stderr).toBe("error: The lab makes namespaces, mounts and control groups of its own: run this as root.\n");
+      expect(stdout).toBe("");
+      expect(status).toBe(1);
+    },
+  );
+});
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,347 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { alone, network, ScratchNode } from "../../support/node.ts";
+import { samplePayload } from "../../support/payload.ts";
+import { type SampleProps, type Shape, tunnelShapes } from "../../../src/core/sample/sample.ts";
+
+const home = "/opt/openshift/konnectivity-bootstrap";
+const staticPod = "/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml";
+const manifests = "/opt/openshift/manifests";
+
+const nodes: ScratchNode[] = [];
+afterAll(() => {
+  for (const node of nodes) node.remove();
+});
+
+/** A machine whose podman answers like a release image and lets the render call leave its files. */
+function nodeWith(shape: Shape, tunnel: Record<string, unknown> = {}, sample: SampleProps = {}): ScratchNode {
+  const node = new ScratchNode(samplePayload(shape, tunnel, sample));
+  nodes.push(node);
+  node.program(
+    "podman",
+    `echo "podman $*" >>/var/podman.log
+case " $* " in
+*" image "*) echo "registry.example.com/\${*: -1}@sha256:0123" ;;
+*"kube-apiserver-operator render"*)
+    mkdir -p kube-apiserver-bootstrap/manifests
+    echo config >kube-apiserver-bootstrap/config
+    echo manifest >kube-apiserver-bootstrap/manifests/rendered.yaml
+    ;;
+*" start --tear-down-early"*)
+    # What cluster-bootstrap would apply, before the clean-up takes it away.
+    cp -r manifests /etc/kubernetes/manifests ${home}/tls /var/applied/
+    ;;
+esac`,
+  );
+  node.program("oc", 'echo "oc $*" >>/var/oc.log');
+  node.must("mkdir -p /var/applied");
+  return node;
+}
+
+const bootkube = "/usr/local/bin/bootkube.sh";
+const ourStages = [
+  "konnectivity-certs success",
+  "konnectivity-server-bootstrap success",
+  "konnectivity-agent-manifest success",
+  "konnectivity-cleanup success",
+];
+
+describe.each(tunnelShapes)("bootkube.sh of %s with the tunnel in it", (shape) => {
+  const node = nodeWith(shape);
+
+  it("runs to its end, and records our four stages between its own", () => {
+    node.must(bootkube);
+    expect(node.stages()).toEqual([
+      "resolve-images success",
+      "cvo-bootstrap success",
+      "etcd-bootstrap success",
+      ...ourStages.slice(0, 2),
+      "kube-apiserver-bootstrap success",
+      "mco-bootstrap success",
+      "wait-for-etcd success",
+      ourStages[2],
+      "cb-bootstrap success",
+      "wait-for-ceo success",
+      ourStages[3],
+      "service success",
+    ]);
+    expect(node.exists("/opt/openshift/.bootkube.done")).toBe(true);
+  });
+
+  it("gave the render call our override file, once, and no flag was lost", () => {
+    const [render = ""] = node
+      .read("/var/podman.log")
+      .split("\n")
+      .filter((line) => line.includes("kube-apiserver-operator render"));
+    expect(render.match(/--config-override-files=\S+/g)).toEqual([
+      "--config-override-files=/assets/konnectivity-bootstrap/kube-apiserver-override.yaml",
+    ]);
+    expect(render).toContain("--manifest-etcd-serving-ca=");
+    expect(render).toContain("--infra-config-file=");
+    if (shape === "4.18" || shape === "4.23") expect(render).toContain("--operand-kubernetes-version=1.99.0");
+  });
+
+  it("filled in every value that only the node knows", () => {
+    const applied = node.files("/var/applied").filter((file) => file.endsWith(".yaml"));
+    expect(applied.length).toBeGreaterThan(6);
+    for (const file of applied) expect(node.read(file)).not.toMatch(/@[A-Z_]+@/);
+    const pod = parse(node.read("/var/applied/manifests/bootstrap-konnectivity-server.yaml")) as {
+      spec: { containers: { image: string; args: string[] }[] };
+    };
+    expect(pod.spec.containers[0]?.image).toBe("registry.example.com/apiserver-network-proxy@sha256:0123");
+    expect(pod.spec.containers[0]?.args.includes("--agent-bind-address=10.0.3.7")).toBe(
+      shape !== "4.12" && shape !== "4.13",
+    );
+    const secret = parse(node.read("/var/applied/manifests/bootstrap-konnectivity-secret.yaml")) as {
+      data: Record<string, string>;
+    };
+    for (const [key, file] of [
+      ["ca.crt", "ca.crt"],
+      ["tls.crt", "tls.crt"],
+      ["tls.key", "tls.key"],
+    ] as const)
+      expect(Buffer.from(secret.data[key] ?? "", "base64").toString()).toBe(
+        node.read(`/var/applied/tls/agent/${file}`),
+      );
+  });
+
+  it("kept our manifests from the machine-config server, which had read its own by then", () => {
+    expect(node.files("/etc/mcc/bootstrap").filter((file) => file.includes("konnectivity"))).toEqual([]);
+  });
+
+  it("left no key, no server and no partial file, and told the cluster to forget the rest without waiting", () => {
+    const ours = ["/opt/openshift", "/etc/kubernetes"]
+      .flatMap((path) => node.files(path))
+      .filter((file) => /bootstrap-konnectivity|konnectivity-bootstrap|konnectivity-client|\/\.secret\./.test(file))
+      .filter((file) => !file.startsWith(`${home}/agents/`));
+    expect(ours.length).toBeGreaterThan(3);
+    expect(ours.filter((file) => /\.key$|\/\.secret\.|\/tls\/|secret\.yaml$/.test(file) || file === staticPod)).toEqual(
+      [],
+    );
+    const oc = node.read("/var/oc.log").trim().split("\n");
+    expect(oc).toHaveLength(2);
+    for (const line of oc) expect(line).toMatch(/--ignore-not-found --wait=false/);
+    expect(oc[0]).toContain(
+      "--namespace=openshift-bootstrap-konnectivity daemonset/konnectivity-agent secret/konnectivity-agent-certs",
+    );
+    expect(oc[1]).toContain("namespace/openshift-bootstrap-konnectivity");
+  });
+});
+
+it("our part needs no program that RHCOS may lack", () => {
+  const node = nodeWith("4.18");
+  // bash, coreutils, grep, iproute2, jq (the record's), openssl: known to be there. No envsubst, python, awk or hostname.
+  const there =
+    "bash env cat cp mv rm mkdir touch base64 sha256sum timeout sleep date grep ip jq openssl chmod ls".split(" ");
+  node.must(`mkdir /opt/rhcos && for name in ${there.join(" ")}; do ln -s "$(command -v $name)" /opt/rhcos/; done`);
+  const { status, stderr } = node.run(`PATH=/opt/programs:/opt/rhcos ${bootkube}`);
+  expect(stderr).not.toContain("command not found");
+  expect(status).toBe(0);
+});
+
+describe("options reach the node", () => {
+  it("IPv6: brackets for the image that needs them, and for no other", () => {
+    const networks = { machine: ["fd00:1::/48"], cluster: ["fd01::/48"], service: ["fd02::/112"] };
+    for (const [shape, host] of [
+      ["4.12", "[fd00:1::7]"],
+      ["4.18", "fd00:1::7"],
+      ["4.23", "fd00:1::7"],
+    ] as const) {
+      const node = nodeWith(shape, {}, { networks });
+      node.must(bootkube, network(["fd00:1::7/64"]));
+      expect(node.read(`${manifests}/bootstrap-konnectivity-agents.yaml`)).toContain(`--proxy-server-host=${host}'\n`);
+    }
+  });
+
+  it("a name is what agents dial; the server listens on the address", () => {
+    const node = nodeWith("4.18", { address: "bootstrap.example.com" });
+    node.must(bootkube);
+    expect(node.read(`${manifests}/bootstrap-konnectivity-agents.yaml`)).toContain(
+      "--proxy-server-host=bootstrap.example.com'\n",
+    );
+    expect(node.read("/var/applied/manifests/bootstrap-konnectivity-server.yaml")).toContain(
+      "--agent-bind-address=10.0.3.7'\n",
+    );
+  });
+
+  it("tcp: the kube-apiserver finds its client certificate where it mounts its configuration", () => {
+    const node = nodeWith("4.18", { protocol: "http-connect", transport: "tcp" });
+    node.program("oc", "cp -r /etc/kubernetes/bootstrap-configs /var/applied/");
+    node.must(bootkube);
+    const selector = parse(node.read("/var/applied/bootstrap-configs/bootstrap-egress-selector.yaml")) as {
+      egressSelections: { connection: { transport?: { tcp: { tlsConfig: Record<string, string> } } } }[];
+    };
+    const files = Object.values(selector.egressSelections[0]?.connection.transport?.tcp.tlsConfig ?? {});
+    expect(files).toHaveLength(3);
+    for (const file of files) {
+      const onHost = file.replace("/etc/kubernetes/config/", "/var/applied/bootstrap-configs/");
+      expect(node.read(onHost)).toMatch(/^-----BEGIN /);
+      expect(node.stat(onHost).mode).toBe("0600");
+    }
+    expect(node.exists("/etc/kubernetes/bootstrap-configs/konnectivity-client.key")).toBe(false);
+  });
+
+  it("token: the server's kubeconfig is the loopback admin's, lowered to a user that has nothing", () => {
+    const node = nodeWith("4.18", { authentication: "service-account-token" });
+    node.program("oc", `cp ${home}/server.kubeconfig /var/applied/; echo "oc $*" >>/var/oc.log`);
+    node.must(bootkube);
+    const kubeconfig = parse(node.read("/var/applied/server.kubeconfig")) as {
+      users: { user: Record<string, string> }[];
+    };
+    const original = parse(node.read("/opt/openshift/auth/kubeconfig-loopback")) as typeof kubeconfig;
+    expect(kubeconfig.users[0]?.user).toEqual({ as: "system:konnectivity-server", ...original.users[0]?.user });
+    expect(node.stat("/var/applied/server.kubeconfig").mode).toBe("0600");
+    expect(node.exists(`${home}/server.kubeconfig`)).toBe(false);
+    expect(node.read("/var/oc.log")).toContain("clusterrolebinding/bootstrap-konnectivity-token-review");
+  });
+
+  it("an image of one's own: the release payload is not asked", () => {
+    const node = nodeWith("4.18", { image: { server: "registry.example.com/own/proxy:1" } });
+    node.must(bootkube);
+    expect(node.read("/var/podman.log")).not.toContain("apiserver-network-proxy");
+    expect(node.read(`${manifests}/bootstrap-konnectivity-agents.yaml`)).toContain(
+      "image: 'registry.example.com/own/proxy:1'\n",
+    );
+  });
+});
+
+describe("when something is wrong", () => {
+  it("a release payload without the component says so, in the stage that fails", () => {
+    const node = nodeWith("4.18");
+    node.program(
+      "podman",
+      'case "${*: -1}" in apiserver-network-proxy) echo "error: no such image" >&2; exit 1 ;; *) echo image ;; esac',
+    );
+    const { status, stderr } = node.run(bootkube);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(
+      "konnectivity-bootstrap: the release payload has no image apiserver-network-proxy, so there is no tunnel: set tunnel.image in the config, or tunnel: off, and make the machine again.",
+    );
+    expect(node.stages().slice(-2)).toEqual(["konnectivity-server-bootstrap failure", "service failure"]);
+    expect(node.exists(staticPod)).toBe(false);
+  });
+
+  it("a release image that does not answer is another matter", () => {
+    const node = nodeWith("4.18");
+    node.program("podman", 'case " $* " in *apiserver-network-proxy* | *" cli "*) exit 125 ;; *) echo image ;; esac');
+    expect(node.run(bootkube).stderr).toContain(
+      "konnectivity-bootstrap: the release image did not answer; trying again.",
+    );
+  });
+
+  it("an answer that is not an image never reaches a manifest", () => {
+    const node = nodeWith("4.18");
+    node.program(
+      "podman",
+      'case " $* " in *apiserver-network-proxy*) echo "Warning: a b c" ;; *" image "*) echo image ;; esac',
+    );
+    const { status, stderr } = node.run(bootkube);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("answered something that is not an image");
+  });
+
+  it("no address: the first stage fails and says why", () => {
+    const node = nodeWith("4.18");
+    const { status, stderr } = node.run(bootkube, "ip link set lo up");
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("this machine has no address that the tunnel could use");
+    expect(node.stages().slice(-2)).toEqual(["konnectivity-certs failure", "service failure"]);
+  });
+
+  it.each([
+    ["fails", "exit 1"],
+    ["hangs", "trap '' TERM; sleep 1000"],
+    ["is not there", "exit 127"],
+  ])("clean-up does not hold up bootkube when oc %s", (_, body) => {
+    const node = nodeWith("4.18");
+    node.program("oc", body);
+    // The limit itself is the script's (30 s and 5 s); here time runs faster.
+    node.program("timeout", 'exec /usr/bin/timeout --kill-after=0.2 0.3 "${@:3}"');
+    const { status, stderr } = node.run(bootkube);
+    expect(status).toBe(0);
+    expect(stderr).toContain(
+      "konnectivity-bootstrap: could not delete namespace/openshift-bootstrap-konnectivity: the teardown does, or you do (oc delete namespace/openshift-bootstrap-konnectivity).",
+    );
+    expect(node.stages().at(-2)).toBe("konnectivity-cleanup success");
+    expect(node.exists(staticPod)).toBe(false);
+  });
+});
+
+it("killed before any of our commands and started again, bootkube.sh ends right", () => {
+  const node = nodeWith("4.18");
+  copyFileSync(new URL("../../support/kill-at.sh", import.meta.url), join(node.root, "opt/kill-at.sh"));
+  // Our part alone, as bootkube.sh calls it, without the installer's: otherwise most kills would hit that.
+  node.program(
+    "ours",
+    `set -euoE pipefail
+. /usr/local/bin/release-image.sh
+record_service_stage_start() { stage=$1; }
+record_service_stage_success() { stage=; }
+. /usr/local/bin/konnectivity-bootstrap.sh
+tunnel_setup
+tunnel_agents
+[ "\${1:-}" = keep ] || tunnel_cleanup || :
+echo finished`,
+  );
+  const output = node.must(`
+    mkdir -p /etc/kubernetes/{manifests,bootstrap-configs}
+    export BASH_ENV=/opt/kill-at.sh KILL_IN=ours KILL_MARK=/run/mark KILL_DISK='/opt/openshift /etc/kubernetes'
+    KILL_AT=changes ours >/dev/null
+    for KILL_AT in $(sort -nu /run/mark); do
+        rm -rf ${home}/tls ${staticPod} ${manifests}/bootstrap-* /run/mark
+        KILL_AT=$KILL_AT ${alone("ours")} >/dev/null 2>&1
+        [ -e /run/mark ] || { echo "not killed at $KILL_AT"; continue; }
+        [ "$(KILL_AT= ours keep 2>/run/why)" = finished ] || { echo "failed after $KILL_AT: $(cat /run/mark /run/why)"; continue; }
+        result=right
+        grep -l -E '@[A-Z_]+@' ${staticPod} ${manifests}/bootstrap-* && result=unfilled
+        [ "$(ls ${manifests} | grep -c ^bootstrap-)" = 5 ] || result=incomplete
+        [ "$(ls -A ${manifests} /etc/kubernetes/manifests /etc/kubernetes/bootstrap-configs | grep -c '^\\.secret')" = 0 ] || result=partial
+        key=$(sed -n 's/^  tls.key: //p' ${manifests}/bootstrap-konnectivity-secret.yaml | tr -d "'" | base64 -d | openssl pkey -pubout)
+        [ "$key" = "$(openssl x509 -in ${home}/tls/agent/tls.crt -noout -pubkey)" ] || result=mixed
+        echo $result
+    done`);
+  const results = output.trim().split("\n");
+  expect(results.length).toBeGreaterThan(15);
+  expect(new Set(results)).toEqual(new Set(["right"]));
+}, 300_000);
+
+/** The filters of `openshift-install gather bootstrap`, as facts about it say. */
+const gather = `find . -name '*secret*' -print0 | xargs -0 rm -rf
+find . -name '*kubeconfig*' -print0 | xargs -0 rm -rf
+find . -name '*.key' -print0 | xargs -0 rm -rf
+find . -name '.kube' -print0 | xargs -0 rm -rf`;
+
+it.each([
+  ["mtls", {}],
+  ["tcp and tokens", { protocol: "http-connect", transport: "tcp", authentication: "service-account-token" }],
+])("a gather in the middle of it takes no key along (%s)", (_, tunnel) => {
+  const node = nodeWith("4.18", tunnel);
+  // The machine as it is while cluster-bootstrap runs.
+  node.program(
+    "podman",
+    'case " $* " in *" start --tear-down-early"*) exit 1 ;; *" image "*) echo "registry.example.com/x@sha256:0" ;; *render*) mkdir -p kube-apiserver-bootstrap/manifests; touch kube-apiserver-bootstrap/{config,manifests/x.yaml} ;; esac',
+  );
+  expect(node.run(bootkube).status).not.toBe(0);
+  const copy = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-gather-"));
+  try {
+    for (const path of ["opt", "etc", "var"]) cpSync(join(node.root, path), join(copy, path), { recursive: true });
+    const holdsKey = () =>
+      execFileSync(
+        "bash",
+        ["-c", `grep -rlE 'BEGIN [A-Z ]*PRIVATE KEY|client-key-data|tls.key: |LS0tLS1CRUdJTiB' opt etc var || :`],
+        { cwd: copy, encoding: "utf8" },
+      )
+        .trim()
+        .split("\n")
+        .filter((file) => file !== "" && !file.startsWith("etc/ssl"));
+    expect(holdsKey().length).toBeGreaterThan(3);
+    execFileSync("bash", ["-c", gather], { cwd: copy });
+    expect(holdsKey()).toEqual([]);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+});

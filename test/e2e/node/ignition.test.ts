@@ -1,0 +1,99 @@
+import { execFileSync, spawnSync, type SpawnSyncReturns } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { decodeContents } from "../../../src/core/ignition/contents.ts";
+import type { IgnitionDocument } from "../../../src/core/ignition/config.ts";
+import { ScratchNode } from "../../support/node.ts";
+import { samplePayload } from "../../support/payload.ts";
+import { tunnelShapes } from "../../../src/core/sample/sample.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-ignition-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** What ignition-validate says; it ends with 0 for an unknown key, so any word of it counts. */
+function validate(text: string): string {
+  const file = join(folder, "payload.ign");
+  writeFileSync(file, text);
+  const { status, stdout, stderr } = spawnSync("ignition-validate", [file], { encoding: "utf8" });
+  return `${status === 0 ? "" : `exit ${String(status)} `}${stdout}${stderr}`;
+}
+
+describe("ignition-validate", () => {
+  it("can fail", () => {
+    expect(validate('{"ignition":{"version":"3.2.0"},"storage":{"bogus":1}}')).toContain("bogus");
+  });
+
+  it.each([
+    ...tunnelShapes.map(([shape]) => [shape, {}] as const),
+    ["4.18", { protocol: "http-connect", transport: "tcp", authentication: "service-account-token" }] as const,
+    [
+      "4.23",
+      { agents: { kind: "Deployment", hostNetwork: true }, authentication: "none", acceptUnauthenticatedAgents: true },
+    ] as const,
+  ])("has nothing to say about the payload of %s with %o", (shape, tunnel) => {
+    expect(validate(samplePayload(shape, tunnel))).toBe("");
+  });
+});
+
+describe.each(tunnelShapes)("Ignition applies the payload of %s", (shape) => {
+  const payload = samplePayload(shape);
+  const document = JSON.parse(payload) as IgnitionDocument;
+  const node = new ScratchNode(payload);
+  afterAll(() => {
+    node.remove();
+  });
+
+  it("and says that it is done", () => {
+    expect(node.log).toContain("Ignition finished successfully");
+  });
+
+  it("and every file is there with its content, mode and owner", () => {
+    const wanted = (document.storage?.files ?? []).filter(({ contents }) => contents !== undefined);
+    expect(wanted.length).toBeGreaterThan(15);
+    const found = wanted.map(({ path }) => ({ path, content: node.read(path), ...node.stat(path) }));
+    expect(found).toEqual(
+      wanted.map(({ path, mode = 0, contents }) => ({
+        path,
+        content: decodeContents(contents).toString("utf8"),
+        mode: mode.toString(8).padStart(4, "0"),
+        owner: "0:0",
+      })),
+    );
+  });
+
+  it("and what the document had beside them is there too", () => {
+    expect(node.read("/etc/motd")).toBe("This is the bootstrap node.\n");
+    expect(node.read("/home/core/.ssh/authorized_keys.d/ignition")).toContain("core@example.com");
+    expect(node.read("/etc/systemd/system/bootkube.service")).toContain("ExecStart=/usr/local/bin/bootkube.sh");
+    expect(node.read("/etc/systemd/system-preset/20-ignition.preset")).toContain("enable progress.service");
+  });
+
+  it("and bash and shellcheck accept every script of ours and bootkube.sh as they landed", () => {
+    const scripts = [
+      "konnectivity-bootstrap.sh",
+      "konnectivity-bootstrap-address.sh",
+      "konnectivity-bootstrap-pki.sh",
+      "bootkube.sh",
+    ].map((name) => join(node.root, "usr/local/bin", name));
+    for (const script of scripts) execFileSync("bash", ["-n", script]);
+    // SC1091, SC2034: the installer's own part of bootkube.sh sources files that are only on the machine.
+    expectAccepted(spawnSync("shellcheck", ["--exclude=SC1091,SC2034", ...scripts], { encoding: "utf8" }));
+  });
+});
+
+it("shellcheck accepts the scripts in the tree", () => {
+  const tree = new URL("../../../src/core/konnectivity/node/", import.meta.url).pathname;
+  const scripts = readdirSync(tree).map((name) => join(tree, name));
+  expect(scripts).toHaveLength(3);
+  const support = new URL("../../support/enter-node.sh", import.meta.url).pathname;
+  expectAccepted(spawnSync("shellcheck", [...scripts, support], { encoding: "utf8" }));
+});
+
+/** It complains of what it cannot read on stderr alone. */
+function expectAccepted({ status, stdout, stderr }: SpawnSyncReturns<string>): void {
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
+}

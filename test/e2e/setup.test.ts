@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ensureImages } from "../../lab/images.js";
+import { ensureGoProgram, labGoPrograms } from "../../lab/go-programs.js";
+
+const script = fileURLToPath(new URL("../../scripts/setup.js", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-setup-"));
+const bin = join(folder, "bin");
+
+/** Every program of this machine but Go. */
+beforeAll(() => {
+  mkdirSync(bin);
+  const programs = new Map<string, string>();
+  for (const place of (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((one) => existsSync(one))
+    .reverse())
+    for (const name of readdirSync(place)) programs.set(name, join(place, name));
+  programs.delete("go");
+  for (const [name, path] of programs) symlinkSync(path, join(bin, name));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function setUp(cache: string, env: NodeJS.ProcessEnv = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, "--for-lab"], {
+    encoding: "utf8",
+    env: { ...process.env, PATH: bin, XDG_CACHE_HOME: cache, KONNECTIVITY_COMPONENTS: "", ...env },
+  });
+  // Another note of set-up.
+  return { status, said: `${stdout}${stderr}`.replace(/^Note: .*\n/m, "") };
+}
+
+describe("set-up on a machine without Go", () => {
+  it("does not ask for it when everything that it would build is in the cache", () => {
+    const cache = join(folder, "filled");
+    const built = labGoPrograms.map((name) => dirname(Object.values<string>(ensureGoProgram(name))[0] ?? ""));
+    mkdirSync(join(cache, "konnectivity-bootstrap"), { recursive: true });
+    for (const path of [...built, ensureImages()])
+      symlinkSync(path, join(cache, "konnectivity-bootstrap", basename(path)));
+    expect(setUp(cache)).toEqual({ status: 0, said: "" });
+  });
+
+  it("asks for it when something is missing, and names it", () => {
+    const { status, said } = setUp(join(folder, "empty"));
+    expect(said).toMatch(
+      /^These must be built from source: kube-apiserver \S+ and etcd \S+; proxy-server and proxy-agent \S+; the lab's webhook\. Install Go 1\.26\.2 or newer; .*\n$/,
+    );
+    expect(status).toBe(1);
+  });
+
+  it("does not ask for what KONNECTIVITY_COMPONENTS names", () => {
+    const { status, said } = setUp(join(folder, "empty"), { KONNECTIVITY_COMPONENTS: folder });
+    expect(said).toMatch(/^These must be built from source: the lab's webhook\. Install Go/);
+    expect(status).toBe(1);
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { localSchema, resolveLocal } from "../../../../constructs/local/config.ts";
+import { parseConfig } from "../../../../src/core/schema/parse.ts";
+import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
+import { decodeContents } from "../../../../src/core/ignition/contents.ts";
+import type { IgnitionDocument } from "../../../../src/core/ignition/config.ts";
+
+const read = (value: unknown) => parseConfig(localSchema, value, "local");
+
+describe("the local platform's config", () => {
+  it("has a default for everything", () => {
+    expect(read({})).toEqual({ name: "local", nodes: 1, ipFamily: "IPv4" });
+  });
+
+  it.each([
+    [{ nodes: 4 }, "local.nodes is 4; expected"],
+    [{ nodes: 0 }, "local.nodes is 0; expected"],
+    [{ ipFamily: "ipv6" }, 'local.ipFamily is "ipv6"; expected'],
+    [{ name: "Lab" }, 'local.name is "Lab"; expected'],
+  ])("refuses %j", (value, words) => {
+    expect(() => read(value)).toThrow(words);
+  });
+
+  it.each(["IPv4", "IPv6"] as const)("makes a payload for %s", (ipFamily) => {
+    const { nodes, payload } = resolveLocal(read({ nodes: 3, ipFamily }), readTunnel({}), new Date());
+    expect(nodes).toBe(3);
+    const { files } = (JSON.parse(payload.text) as IgnitionDocument).storage ?? {};
+    const settings = files?.find(({ path }) => path.endsWith("/settings.sh"));
+    expect(String(decodeContents(settings?.contents))).toContain(`TUNNEL_FAMILIES='${ipFamily === "IPv4" ? 4 : 6}'`);
+  });
+});

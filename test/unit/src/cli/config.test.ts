@@ -1,0 +1,236 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { readInputs } from "../../../../stacks/inputs.ts";
+import { platforms } from "../../../../src/config/platform.ts";
+import { configJsonSchema, type SchemaNode } from "../../../../src/config/schema.ts";
+import { command, linesOf, run, runWith } from "../../../support/cli.ts";
+import { changedExample, exampleOf, metadata, Project } from "../../../support/stacks.ts";
+
+const root = mkdtempSync(join(tmpdir(), "config-"));
+const { files } = exampleOf("aws");
+const project = new Project(changedExample("aws"), { files });
+afterAll(() => {
+  rmSync(root, { recursive: true });
+  project.remove();
+});
+
+/** What nobody but the user knows, by platform; and the infra ID, which metadata.json would say. */
+const missing = {
+  aws: [
+    ...["vpcId", "masterSecurityGroupId", "workerSecurityGroupId", "", "region", "privateSubnet"],
+    ...["internalApiTargetGroupArn", "internalServiceTargetGroupArn"],
+  ],
+  azure: ["nodeSubnets", "backendAddressPoolIds", "", "region"],
+  google: ["zone", "clusterNetwork", "subnet", "", "project", "region", "instanceGroup"],
+};
+
+describe("config init", () => {
+  it.each(platforms)("writes a file for %s that is YAML, says what is missing, and nothing else", async (platform) => {
+    const file = join(root, `${platform}.yaml`);
+    const made = await command("config", "init", platform, "--config", file);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect(made.stdout).toContain("config check");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const written = parse(readFileSync(file, "utf8")) as Record<string, Record<string, unknown>>;
+    expect(Object.keys(written)).toEqual(["installDir", ...(platform === "azure" ? [] : ["stream"]), platform]);
+    mkdirSync(join(root, "ocp"), { recursive: true });
+    const { code, stdout, stderr } = await command("config", "check", "--config", file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    const options = linesOf(stderr).map((line) => /^error: (\S+) is missing; expected /.exec(line)?.[1]);
+    expect(options).toEqual(
+      missing[platform].flatMap((option) => (option === "" ? ["infrastructureName"] : [`${platform}.${option}`])),
+    );
+  });
+
+  it.each(platforms)("explains every option of %s", async (platform) => {
+    const file = join(root, `${platform}-explained.yaml`);
+    await command("config", "init", platform, "--config", file);
+    const lines = readFileSync(file, "utf8").split("\n");
+    const properties = configJsonSchema().properties?.[platform]?.properties ?? {};
+    for (const [name, { description = "" }] of Object.entries(properties)) {
+      const at = lines.findIndex((line) => new RegExp(`^  (# )?${name}:`).test(line));
+      expect(at, name).toBeGreaterThan(0);
+      expect(description.length, name).toBeGreaterThan(10);
+      expect(lines[at - 1]).toBe(`  # ${description}`);
+    }
+  });
+
+  it("does not touch a file that is there", async () => {
+    const file = join(root, "there.yaml");
+    writeFileSync(file, "mine");
+    expect(await command("config", "init", "aws", "--config", file)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `error: ${file} is there already and was not touched: give another name with --config.\n`,
+    });
+    expect(readFileSync(file, "utf8")).toBe("mine");
+  });
+
+  it("knows its platforms", async () => {
+    const { code, stderr } = await command("config", "init", "vsphere", "--config", join(root, "x.yaml"));
+    expect(code).toBe(2);
+    expect(stderr).toContain("aws, azure, google");
+  });
+});
+
+describe("config check", () => {
+  it("says what would be made, and makes nothing", async () => {
+    const { code, stdout, stderr } = await run("config", "check", "--config", project.configFile);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`cluster   ${metadata.infraID}\n`);
+    expect(stdout).toContain("state     local, in .state beside the config file\n");
+    expect(stdout).toMatch(/^aws-bootstrap: 16 resources$/m);
+    expect(stdout).toMatch(/^ {2}aws_s3_bucket {2}sample-x7k2p-bootstrap-3e9f8b1c$/m);
+    expect(stdout).toMatch(/^ {2}aws_instance {2}sample-x7k2p-bootstrap$/m);
+    expect(readdirSync(project.folder).sort()).toEqual(["coreos-stream.json", "konnectivity.yaml", "ocp"]);
+  });
+
+  it("says of the local platform what it is", async () => {
+    const file = join(root, "local.yaml");
+    writeFileSync(file, "local: { name: mine, nodes: 2 }\n");
+    const { code, stdout, stderr } = await command("config", "check", "--config", file);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^lab {7}mine, nodes: 2, IPv4; it makes a sample payload of its own\n/);
+    expect(stdout).not.toMatch(/^(cluster|payload)/m);
+    expect(stdout).toContain("\nlocal-bootstrap: steps on this machine\n");
+  });
+
+  it("needs no Terraform", async () => {
+    const { code, stderr } = await runWith({ PATH: root }, "config", "check", "--config", project.configFile);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  it("--json is for machines", async () => {
+    const { stdout } = await command("config", "check", "--json", "--config", project.configFile);
+    expect(JSON.parse(stdout)).toMatchObject({
+      cluster: metadata.infraID,
+      warnings: [],
+      stacks: {
+        "aws-bootstrap": expect.arrayContaining([
+          expect.objectContaining({ type: "aws_iam_role", name: "sample-x7k2p-bootstrap" }),
+        ]) as object,
+      },
+    });
+  });
+
+  it("a platform is missing: it says which there are", async () => {
+    const file = join(root, "none.yaml");
+    writeFileSync(file, `installDir: ${join(project.folder, "ocp")}\n`);
+    const { code, stderr } = await command("config", "check", "--config", file);
+    expect(code).toBe(1);
+    expect(stderr).toContain("add aws, azure, google or local to it");
+  });
+
+  describe("an install folder that is not there", () => {
+    const gone = { installDir: "opc", infrastructureName: metadata.infraID };
+    const check = (config: object) => {
+      project.write("gone.yaml", JSON.stringify(config));
+      return command("config", "check", "--config", join(project.folder, "gone.yaml"));
+    };
+    const refusal = new RegExp(
+      '^error: installDir is \\S*opc, which is not there; expected the folder in which "openshift-install create ignition-configs" ran \\(nothing is deployed that could be destroyed without it\\)\\.$',
+    );
+    const warning =
+      /^warning: The install folder \S*opc \(installDir\) is not there: what was deployed can be destroyed, but nothing can be deployed\.\n$/;
+    afterEach(() => {
+      rmSync(join(project.folder, "gone.yaml"));
+      rmSync(join(project.folder, ".state"), { recursive: true, force: true });
+    });
+
+    it("is named and refused where nothing is deployed", async () => {
+      const { code, stdout, stderr } = await check(changedExample("aws", {}, gone));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(linesOf(stderr)).toEqual([expect.stringMatching(refusal) as string]);
+    });
+
+    it("is refused together with every other mistake, and without what follows from it", async () => {
+      const { stderr } = await check(changedExample("aws", { vpcId: "no-vpc" }, { installDir: "opc" }));
+      expect(stderr).toMatch(/^error: aws\.vpcId is /m);
+      expect(stderr).toMatch(/^error: installDir is /m);
+      expect(linesOf(stderr)).toHaveLength(2);
+    });
+
+    it("is a warning where something is deployed that can be destroyed without it", async () => {
+      mkdirSync(join(project.folder, ".state"));
+      project.write(".state/cluster.json", JSON.stringify(metadata));
+      project.write(".state/aws-bootstrap.tfstate", '{\n  "resources": [\n    {}\n  ]\n}\n');
+      const { code, stderr } = await check(changedExample("aws", {}, gone));
+      expect(code).toBe(0);
+      expect(stderr).toMatch(warning);
+    });
+
+    it("is a warning where the state is shared, of which nothing is known here", async () => {
+      const state = { s3: { bucket: "states", region: "eu-west-1", keyPrefix: "clusters/prod" } };
+      const { code, stderr } = await check(changedExample("aws", { region: "eu-central-1" }, { ...gone, state }));
+      expect(code).toBe(0);
+      expect(stderr).toMatch(warning);
+    });
+
+    it("does not keep the stacks from being described, which destroying begins with", () => {
+      project.write("gone.yaml", JSON.stringify(changedExample("aws", { region: "eu-central-1" }, gone)));
+      expect(() => readInputs(join(project.folder, "gone.yaml"), new Date())).not.toThrow();
+    });
+  });
+
+  it("refuses a state in the folder that the cdktf command clears, as a synth does", async () => {
+    const file = join(project.folder, "cleared.yaml");
+    const state = { local: { folder: join(process.cwd(), "cdktf.out/state") } };
+    writeFileSync(file, JSON.stringify({ installDir: "ocp", ...changedExample("aws", {}, { state }) }));
+    const { code, stderr } = await command("config", "check", "--config", file);
+    rmSync(file);
+    expect(code).toBe(1);
+    expect(stderr).toContain("state.local.folder is a folder in the output folder; expected another one");
+  });
+
+  it("warns, and is still right", async () => {
+    const file = join(project.folder, "warned.yaml");
+    writeFileSync(
+      file,
+      JSON.stringify({ installDir: "ocp", ...changedExample("aws", { allowedBootstrapSshCidr: "0.0.0.0/0" }) }),
+    );
+    const { code, stderr } = await command("config", "check", "--config", file);
+    rmSync(file);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warning: aws\.allowedBootstrapSshCidr is 0\.0\.0\.0\/0: whoever can reach/);
+  });
+});
+
+describe("the JSON Schema", () => {
+  const committed = readFileSync(new URL("../../../../docs/konnectivity.schema.json", import.meta.url), "utf8");
+
+  it("is what `config schema` prints, and docs/ has it", async () => {
+    const { stdout } = await command("config", "schema");
+    expect(stdout).toBe(committed);
+  });
+
+  it("explains every option", () => {
+    const silent = (node: SchemaNode, path: string): string[] => [
+      ...(node.description === undefined && path !== "" ? [path] : []),
+      ...[node, ...(node.anyOf ?? [])].flatMap((part) =>
+        Object.entries(part.properties ?? {}).flatMap(([name, child]) => silent(child, `${path}.${name}`)),
+      ),
+    ];
+    expect(silent(configJsonSchema(), "")).toEqual([]);
+  });
+});
+
+it("an editor finds the schema by the first line of the examples", () => {
+  for (const platform of platforms) {
+    const example = new URL(`../../../../docs/examples/${platform}.yaml`, import.meta.url);
+    const [line = ""] = readFileSync(example, "utf8").split("\n");
+    const [, path = ""] = /^# yaml-language-server: \$schema=(\S+)$/.exec(line) ?? [];
+    expect(existsSync(new URL(path, example)), platform).toBe(true);
+  }
+});

@@ -1,0 +1,495 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { readConfig } from "../../../../src/config/config-file.ts";
+import { configFileIfThere } from "../../../../stacks/inputs.ts";
+import { readUserFile, writeUserFiles } from "../../../../src/files/user-file.ts";
+import { readInstallDir } from "../../../../src/config/install-dir.ts";
+import { readStream } from "../../../../src/config/stream.ts";
+import { configCommand } from "../../../../src/cli/config.ts";
+import { outputTo } from "../../../../src/cli/output.ts";
+import { payloadCommand } from "../../../../src/cli/payload.ts";
+import { labCommand } from "../../../../src/cli/lab.ts";
+import { gatherCommand } from "../../../../src/cli/gather.ts";
+import { statusCommand } from "../../../../src/cli/status.ts";
+import { gateVariable, teardownCommand } from "../../../../src/cli/teardown.ts";
+import { checkOptions, verifyCommand } from "../../../../src/cli/verify.ts";
+import { readKubeconfig } from "../../../../src/cluster/api.ts";
+import { makePayload } from "../../../../src/core/bootstrap.ts";
+import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
+import { anchors } from "../../../../src/core/ignition/bootkube.ts";
+import type { FileEntry } from "../../../../src/core/ignition/config.ts";
+import { inspect } from "../../../../src/core/ignition/inspect.ts";
+import { type PointerProps, pointerTo } from "../../../../src/core/ignition/pointer.ts";
+import { InputError, type Problem, type ProblemCode, problemCodes } from "../../../../src/core/errors.ts";
+import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../../../../src/core/sample/sample.ts";
+import { synthesize } from "../../../../stacks/app.ts";
+import { labIsUp } from "../../../../lab/lab.ts";
+import { checkControllers } from "../../../../lab/machine.ts";
+import { timeLimit, timeoutVariable } from "../../../../src/core/time-limits.ts";
+import { kubeconfigText, withApi } from "../../../support/api.ts";
+import { removeLab, startLab } from "../../../support/lab.ts";
+import { changedExample, exampleOf, metadata, Project } from "../../../support/stacks.ts";
+
+const now = new Date("2026-11-16T12:00:00Z");
+const bootkubePath = "/usr/local/bin/bootkube.sh";
+const folder = mkdtempSync(join(tmpdir(), "problems-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const make = (text: string, options?: unknown) => makePayload(text, readTunnel(options), now);
+
+/** Builds from a sample with other files. */
+const makeWith = (change: (files: FileEntry[]) => FileEntry[], options?: unknown) => {
+  const document = sampleDocument("4.18");
+  return make(JSON.stringify({ ...document, storage: { files: change(document.storage?.files ?? []) } }), options);
+};
+
+/** Builds from a sample with another bootkube.sh. */
+const makeWithScript = (change: (script: string) => string) =>
+  makeWith((files) =>
+    files.map((file) =>
+      file.path === bootkubePath ? fileEntry(bootkubePath, change(bootkubeScript("4.18")), 0o555) : file,
+    ),
+  );
+
+const pointer = (props: Partial<PointerProps>) =>
+  pointerTo({ url: "https://store.example.com/p", sha512: "0".repeat(128), ...props });
+
+/** A file of the user's, with this text. */
+function userFile(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const config = (text: string) => readConfig(userFile("config.yaml", text));
+
+function installDir(name: string, metadata?: string): string {
+  const dir = join(folder, name);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, "bootstrap.ign"), sampleText("4.18"));
+  if (metadata !== undefined) writeFileSync(join(dir, "metadata.json"), metadata);
+  return dir;
+}
+
+const silent = outputTo({ write: () => true }, { write: () => true });
+const command = (...args: string[]) => {
+  payloadCommand(silent).parse(args, { from: "user" });
+};
+
+const teardown = (...args: string[]) => teardownCommand(silent).parseAsync(args, { from: "user" });
+
+const kubeconfigFor = (server: string) => userFile("some-kubeconfig", kubeconfigText(server));
+
+/** With another user id than this process has. */
+async function asUser(id: number, act: () => Promise<unknown>): Promise<void> {
+  const spy = vi.spyOn(process, "getuid").mockReturnValue(id);
+  try {
+    await act();
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+/** As Terraform writes it. */
+const deployedState = '{\n  "resources": [\n    {}\n  ]\n}\n';
+function inProject(act: (project: Project) => void): void {
+  const project = new Project(exampleOf("aws").config, { files: exampleOf("aws").files });
+  try {
+    act(project);
+  } finally {
+    project.remove();
+  }
+}
+
+const onlyFile = (path: string) => (files: FileEntry[]) => files.filter((file) => file.path === path);
+
+/** For every name, ways to provoke it. The type asks for a case, and so does the first test. */
+const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
+  "document-not-json": [() => make(""), () => make("{"), () => make("x"), () => make(`${sampleText("4.18")}x`)],
+  "document-not-ignition": [() => make("[]"), () => make("{}"), () => make('{"ignition":{"version":3}}')],
+  "document-malformed": [
+    () => make('{"ignition":{"version":"3.2.0"},"storage":[]}'),
+    () => make('{"ignition":{"version":"3.2.0"},"storage":{"files":null}}'),
+    () => make('{"ignition":{"version":"3.2.0"},"storage":{"files":[1,{},{"path":"/x","contents":1}]}}'),
+  ],
+  "document-spec-unknown": [() => make(sampleText("4.18", { version: "2.0.0\n" }))],
+  "bootstrap-in-place": [() => make(sampleText("bootstrap-in-place"))],
+  "installer-tunnel-on": [() => make(sampleText("4.23-gate-on"))],
+  "already-built": [() => make(make(sampleText("4.18")).text)],
+  "path-taken": [
+    () => makeWith((files) => [...files, fileEntry("/usr/local/bin/konnectivity-bootstrap.sh", "", 0o555)]),
+  ],
+  "bootkube-missing": [() => makeWith(onlyFile("/etc/motd")), () => make('{"ignition":{"version":"3.2.0"}}')],
+  "bootkube-repeated": [() => makeWith((files) => [...files, ...onlyFile(bootkubePath)(files)])],
+  "bootkube-undecodable": [
+    () => makeWith(() => [{ path: bootkubePath }]),
+    () => makeWith(() => [{ path: bootkubePath, contents: { source: "data:,%ff" } }]),
+    () => makeWith(() => [{ path: bootkubePath, contents: { source: "x" }, append: [{}] }]),
+  ],
+  "bootkube-unbalanced": [
+    () => makeWithScript((script) => script.slice(0, 2000)),
+    () => makeWithScript((script) => `${script}cat <<EOF\n`),
+    () => makeWithScript((script) => `${script}fi\n`),
+  ],
+  "bootkube-prerequisite-missing": [() => makeWithScript((script) => script.replaceAll("release-image.sh", "x.sh"))],
+  "anchor-missing": [() => makeWithScript((script) => script.replace(anchors.render.line, "\t\tx \\"))],
+  "anchor-repeated": [() => makeWithScript((script) => `${script}${anchors.cleanup.line}\n`)],
+  "anchor-nested": [
+    () => makeWithScript((script) => script.replace(anchors.cleanup.line, "if true; then\n$&\nfi")),
+    () => makeWithScript((script) => script.replace(anchors.cleanup.line, "cat <<EOF\n$&\nEOF")),
+  ],
+  "anchor-order": [
+    () =>
+      makeWithScript((script) =>
+        script.replace(`${anchors.cleanup.line}\n`, "").replace("BOOTSTRAP_INPLACE", `${anchors.cleanup.line}\n$&`),
+      ),
+  ],
+  "config-not-yaml": [
+    () => config("tunnel: ["),
+    () => config("a: 1\na: 2\n"),
+    () => config("tunnel:\n\tprotocol: grpc\n"),
+    () => config("--- 1\n--- 2\n"),
+    () => config("tunnel: *nowhere\n"),
+  ],
+  "option-unknown": [
+    () => readTunnel({ protocl: "grpc" }),
+    () => readTunnel({ somethingElse: 1 }),
+    () => readTunnel({ agents: { kinds: 1 } }),
+    () => readTunnel({ image: { server: "registry.example.com/a", registry: 1 } }),
+    () => config("tunel: off"),
+  ],
+  "option-invalid": [
+    () => readTunnel({ protocol: "udp" }),
+    () => readTunnel({ protocol: null, agents: [], certificates: { days: "1" }, image: {} }),
+    () => readTunnel("on"),
+    () => readTunnel({ address: "a\nb".repeat(50) }),
+    () => config("[1, 2]"),
+    () => config("5"),
+    () => config("tunnel: on"),
+  ],
+  "state-of-another-cluster": [
+    () => {
+      inProject((project) => {
+        project.synth();
+        project.write(".state/aws-bootstrap.tfstate", deployedState);
+        project.write("ocp/metadata.json", JSON.stringify({ ...metadata, infraID: "other-12345" }));
+        project.inputs();
+      });
+    },
+  ],
+  "state-lost": [
+    () => {
+      inProject((project) => {
+        project.synth();
+        project.write(".state/aws-bootstrap.tfstate.backup", deployedState);
+        project.synth();
+      });
+    },
+  ],
+  "state-is-link": [
+    () => {
+      inProject((project) => {
+        project.synth();
+        const file = join(project.folder, ".state/aws-bootstrap.tfstate");
+        rmSync(file);
+        symlinkSync("/dev/null", file);
+        project.synth();
+      });
+    },
+  ],
+  "config-gone": [
+    () => {
+      inProject((project) => {
+        project.synth();
+        project.write(".state/aws-bootstrap.tfstate", deployedState);
+        rmSync(project.configFile);
+        configFileIfThere({}, project.folder);
+      });
+    },
+  ],
+  "no-platform": [
+    () => {
+      const project = new Project({});
+      try {
+        project.synth();
+      } finally {
+        project.remove();
+      }
+    },
+  ],
+  "combination-refused": [
+    () => make(sampleText("4.18"), { transport: "tcp" }),
+    () => make(sampleText("4.18"), { authentication: "none" }),
+    () => make(sampleText("4.18"), { acceptUnauthenticatedAgents: true }),
+    () => make(sampleText("4.18"), { agents: { replicas: 2 } }),
+  ],
+  "release-lacks-flag": [
+    () => make(sampleText("4.12"), { listenAddress: "192.0.2.1" }),
+    () => make(sampleText("4.12"), { transport: "tcp", protocol: "http-connect" }),
+  ],
+  "token-kubeconfig-unusable": [
+    () => makeWith(onlyFile(bootkubePath), { authentication: "service-account-token" }),
+    () =>
+      makeWith(
+        (files) => files.map((file) => (file.path.endsWith("-loopback") ? fileEntry(file.path, "{}", 0o600) : file)),
+        { authentication: "service-account-token" },
+      ),
+    () =>
+      makeWith((files) => files.map((file) => (file.path.endsWith("-loopback") ? { path: file.path } : file)), {
+        authentication: "service-account-token",
+      }),
+  ],
+  "pointer-url-invalid": [() => pointer({ url: "" }), () => pointer({ url: "a\nb" })],
+  "pointer-scheme-unknown": [() => pointer({ url: "ftp://host/p" })],
+  "pointer-option-not-honoured": [
+    () => pointer({ url: "s3://bucket/p", totalTimeoutSeconds: 1, proxy: {} }),
+    () => pointer({ url: "http://host/p", caBundle: "" }),
+  ],
+  "pointer-option-invalid": [
+    () => pointer({ caBundle: "" }),
+    () => pointer({ totalTimeoutSeconds: NaN }),
+    () => pointer({ proxy: { http: "a\nb", https: "" } }),
+  ],
+  "pointer-option-without-url": [
+    () => {
+      command("build", installDir("plain"), "--out", join(folder, "out"), "--timeout", "3", "--http-proxy", "x");
+    },
+  ],
+  "file-unreadable": [
+    () => readUserFile(join(folder, "nothing"), "check it"),
+    () => readUserFile(folder, "check it"),
+    () => readInstallDir(join(folder, "nowhere")),
+    () => readConfig(join(folder, "nothing")),
+    () => {
+      command("inspect", join(folder, "nothing"));
+    },
+  ],
+  "file-unwritable": [
+    () => {
+      writeUserFiles([{ file: join(userFile("a-file", ""), "payload.ign"), text: "" }]);
+    },
+    () => {
+      writeUserFiles([{ file: folder, text: "" }]);
+    },
+  ],
+  "file-exists": [
+    () => {
+      configCommand(silent).parse(["init", "aws", "--config", userFile("there.yaml", "")], { from: "user" });
+    },
+  ],
+  "metadata-invalid": ["", "[]", "{}", '{"clusterName":"a","infraID":5}'].map(
+    (metadata) => () => readInstallDir(installDir("with-metadata", metadata)),
+  ),
+  "template-refused": [
+    () => {
+      const aside = join(folder, "a${1}");
+      mkdirSync(aside, { recursive: true });
+      const project = new Project({ local: {} }, { folder: aside });
+      synthesize(project.inputs(), join(folder, "aside.out"));
+    },
+  ],
+  "stream-invalid": [() => readStream(userFile("stream.json", "x")), () => readStream(userFile("stream.json", "{}"))],
+  "stream-lacks-image": [
+    () => {
+      const images = { aws: { regions: { "eu-central-1": { image: "not an ami" } } } };
+      const stream = JSON.stringify({ architectures: { x86_64: { images } } });
+      return readStream(userFile("stream.json", stream)).awsImage("x86_64", "eu-central-1");
+    },
+    () => readStream(userFile("stream.json", '{"architectures":{}}')).awsImage("x86_64", "eu-central-1"),
+    () => readStream(userFile("stream.json", '{"architectures":{"aarch64":{}}}')).googleImage("aarch64"),
+  ],
+  "not-a-payload": [() => inspect(sampleText("4.18"), "some.ign")],
+  "root-needed": [
+    () => asUser(1000, () => labCommand(silent).parseAsync(["up", "--payload", "p"], { from: "user" })),
+    () => asUser(1000, () => labCommand(silent).parseAsync(["down"], { from: "user" })),
+    () => asUser(1000, () => verifyCommand(silent).parseAsync([], { from: "user" })),
+    () => asUser(1000, () => statusCommand(silent).parseAsync([], { from: "user" })),
+  ],
+  "lab-not-running": [
+    () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
+    () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
+  ],
+  "machine-not-there": [
+    async () => {
+      await startLab({ name: "stuck" });
+      try {
+        await labCommand(silent).parseAsync(["enter", "--name=stuck", "node-2", "ls", "-l"], { from: "user" });
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+  ],
+  "ignition-refuses": [() => startLab({ name: "stuck", payload: "root:x:0:0" })],
+  "lab-stuck": [
+    async () => {
+      const lab = await startLab({ name: "stuck" });
+      try {
+        await labIsUp(lab, () => undefined, { seconds: 0 });
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+    async () => {
+      const lab = await startLab({ name: "stuck" });
+      try {
+        lab.node.must("rm /opt/lab/kubeconfig");
+        await lab.growUp();
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+  ],
+  "controllers-missing": [
+    () => {
+      checkControllers(dirname(userFile("cgroup.subtree_control", "\n")));
+    },
+  ],
+  "timeout-factor-invalid": ["0", "101", "1.5", "-1", "1e1", "many"].map((value) => () => {
+    vi.stubEnv(timeoutVariable, value);
+    try {
+      return timeLimit(1);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  }),
+  "gate-closed": [() => withApi({}, (kubeconfig) => teardown("gate", "aws", "--kubeconfig", kubeconfig))],
+  "cluster-another": [
+    () =>
+      withApi({ infrastructures: { status: { infrastructureName: "other-12345" } } }, (kubeconfig) => {
+        const config = userFile("mine.yaml", "infrastructureName: mine-12345\n");
+        return teardown("gate", "aws", "--kubeconfig", kubeconfig, "--config", config);
+      }),
+  ],
+  "platform-not-configured": [() => teardown("report", "aws", "--config", userFile("local.yaml", "local: {}\n"))],
+  "gate-blind": [
+    () => teardown("gate", "aws", "--kubeconfig", join(folder, "nothing")),
+    () => teardown("gate", "aws", "--kubeconfig", kubeconfigFor("https://127.0.0.1:1")),
+  ],
+  "gate-reason-missing": [
+    async () => {
+      vi.stubEnv(gateVariable, "");
+      try {
+        await teardown("gate", "aws");
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
+  ],
+  "state-unreadable": [
+    async () => {
+      const s3 = { bucket: "states", region: "eu-west-1", keyPrefix: "p" };
+      const shared = { state: { s3 }, infrastructureName: metadata.infraID };
+      const project = new Project(changedExample("aws", { region: "eu-central-1" }, shared), {
+        files: exampleOf("aws").files,
+      });
+      try {
+        await teardown("report", "aws", "--config", project.configFile);
+      } finally {
+        project.remove();
+      }
+    },
+  ],
+  "lab-or-cluster": [
+    () => statusCommand(silent).parseAsync(["--name=local", "--ssh=core@10.0.0.5"], { from: "user" }),
+    () => gatherCommand(silent).parseAsync(["--name=local", "--kubeconfig=x"], { from: "user" }),
+  ],
+  "machine-unclear": [
+    async () => {
+      const { files } = exampleOf("aws");
+      const project = new Project(changedExample("aws"), { files });
+      vi.stubEnv("KONNECTIVITY_CONFIG", project.configFile);
+      try {
+        await statusCommand(silent).parseAsync(["--ssh"], { from: "user" });
+      } finally {
+        vi.unstubAllEnvs();
+        project.remove();
+      }
+    },
+  ],
+  "verify-lab-only": [
+    () => {
+      checkOptions({ kubeconfig: "kubeconfig", name: "local", finish: true });
+    },
+  ],
+  "kubeconfig-invalid": ["", "[", "{}", "apiVersion: v1\nkind: Config\ncurrent-context: x\n"].map(
+    (text) => () => readKubeconfig(userFile("kubeconfig", text)),
+  ),
+  "cluster-unreachable": [
+    () => {
+      // Nothing listens there.
+      const kubeconfig = kubeconfigFor("https://127.0.0.1:1");
+      return verifyCommand(silent).parseAsync(["--kubeconfig", kubeconfig], { from: "user" });
+    },
+  ],
+  "payload-damaged": [
+    () => {
+      const { text } = make(sampleText("4.18"));
+      const document = JSON.parse(text) as ReturnType<typeof sampleDocument>;
+      const files = (document.storage?.files ?? []).filter(({ path }) => path !== bootkubePath);
+      return inspect(JSON.stringify({ ...document, storage: { files } }), "some.ign");
+    },
+  ],
+};
+
+async function provoke(act: () => unknown): Promise<readonly Problem[]> {
+  try {
+    await act();
+  } catch (error) {
+    // Anything else would reach the user as a stack trace.
+    expect(error).toBeInstanceOf(InputError);
+    return (error as InputError).problems;
+  }
+  return [];
+}
+
+describe("every problem", () => {
+  it("has a case here", () => {
+    expect(Object.keys(provocations).sort()).toEqual([...problemCodes].sort());
+    for (const [code, acts] of Object.entries(provocations)) expect(acts.length, code).toBeGreaterThan(0);
+  });
+
+  const cases = Object.entries(provocations).flatMap(([code, acts]) =>
+    acts.map((act, index) => {
+      let found: ReturnType<typeof provoke> | undefined;
+      // Some take seconds: once is enough.
+      return { code, index, provoked: () => (found ??= provoke(act)) };
+    }),
+  );
+
+  it.each(cases)("can be provoked: $code ($index)", async ({ code, provoked }) => {
+    expect((await provoked()).map((found) => found.code)).toContain(code);
+  });
+
+  it.each(cases)("is one good sentence: $code ($index)", async ({ provoked }) => {
+    for (const { message } of await provoked()) {
+      expect(message, "one line").not.toMatch(/[\n\r]/);
+      expect(message, "a period at the end, and no other sign before it").toMatch(/[\w)\]"'`…]\.$/);
+      expect(message, "a capital, a path, an option or what was found at the start").toMatch(
+        /^(?:[A-Z]|--[a-z]|"|[\w/[][\w./[\]-]*[ :])/,
+      );
+      expect(message, "nothing left out between two signs").not.toMatch(/[;:,(] ?[.;:,]| {2}/);
+      expect(message).not.toMatch(/undefined|\[object|\bat .*:\d+:\d+|TypeError|YAML\./);
+    }
+  });
+
+  it("is told even of a config that contains itself", async () => {
+    expect(await provoke(() => config("tunnel: &itself\n  protocol: *itself\n"))).toHaveLength(1);
+  });
+
+  it("is part of the error's message, all of them", () => {
+    try {
+      readTunnel({ protocol: "x", transport: "y" });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(InputError);
+      const { problems, message, name } = error as InputError;
+      expect(name).toBe("InputError");
+      expect(message.split("\n")).toEqual(problems.map((found) => found.message));
+      expect(problems).toHaveLength(2);
+    }
+  });
+});

@@ -1,0 +1,395 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { outputTo } from "../../../../../src/cli/output.ts";
+import { payloadCommand } from "../../../../../src/cli/payload.ts";
+import { makePayload } from "../../../../../src/core/bootstrap.ts";
+import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
+import { decodeContents, encodeContents } from "../../../../../src/core/ignition/contents.ts";
+import type { FileEntry, IgnitionDocument } from "../../../../../src/core/ignition/config.ts";
+import { type InspectedPayload, inspect } from "../../../../../src/core/ignition/inspect.ts";
+import { pointerTo } from "../../../../../src/core/ignition/pointer.ts";
+import { type PayloadRecord, recordPath } from "../../../../../src/core/ignition/record.ts";
+import { writeDocument } from "../../../../../src/core/ignition/serialize.ts";
+import { InputError } from "../../../../../src/core/errors.ts";
+import {
+  bootkubeScript,
+  fileEntry,
+  fixture,
+  sampleDocument,
+  sampleText,
+  tunnelShapes,
+} from "../../../../../src/core/sample/sample.ts";
+import { problemsOf } from "../../../../support/problems.ts";
+
+const now = new Date("2026-11-16T12:00:00Z");
+const tunnel = readTunnel(undefined);
+const bootkubePath = "/usr/local/bin/bootkube.sh";
+const read = (text: string) => JSON.parse(text) as IgnitionDocument;
+const filesOf = (document: IgnitionDocument) => document.storage?.files ?? [];
+
+function inspectPayload(text: string): InspectedPayload {
+  const found = inspect(text, "payload.ign");
+  if (found.kind !== "payload") throw new Error("this is a pointer");
+  return found;
+}
+
+/** The original script with a diff applied by the real patch program. */
+function patched(original: string, diff: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "diff-"));
+  try {
+    const file = join(folder, bootkubePath);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, original);
+    const args = ["--strip=1", "--fuzz=0", "--posix", `--directory=${folder}`];
+    const { status, stdout, stderr } = spawnSync("patch", args, { input: diff, encoding: "utf8" });
+    expect([status, stdout, stderr]).toEqual([0, `patching file ${bootkubePath.slice(1)}\n`, ""]);
+    return readFileSync(file, "utf8");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const scriptIn = (text: string) =>
+  decodeContents(filesOf(read(text)).find(({ path }) => path === bootkubePath)?.contents).toString();
+
+describe.each(tunnelShapes)("a payload of %s", (shape, release) => {
+  const original = sampleText(shape);
+  const payload = makePayload(original, tunnel, now);
+  const found = inspectPayload(payload.text);
+
+  it("is shown with its size, hash, release and options", () => {
+    expect(found).toMatchObject({
+      bytes: payload.bytes,
+      sha512: payload.sha512,
+      record: { release, options: JSON.parse(JSON.stringify(tunnel)) as unknown },
+    });
+  });
+
+  it("is shown with the bytes that the tunnel really adds", () => {
+    expect(found.addedBytes).toBe(Buffer.byteLength(payload.text) - Buffer.byteLength(original));
+  });
+
+  it("is shown with every file that was not there before", () => {
+    const before = new Set(filesOf(read(original)).map(({ path }) => path));
+    const added = filesOf(read(payload.text)).filter(({ path }) => !before.has(path));
+    expect(found.added).toHaveLength(added.length);
+    expect(found.added).toMatchObject(
+      added.map((file) => ({
+        path: file.path,
+        mode: (file.mode ?? 0).toString(8).padStart(4, "0"),
+        bytes: decodeContents(file.contents).length,
+        stored: JSON.stringify(file).length + 1,
+      })),
+    );
+  });
+
+  it("is shown with a diff that the real patch program applies", () => {
+    expect(patched(bootkubeScript(shape), found.diff)).toBe(scriptIn(payload.text));
+  });
+
+  it("is shown with a diff that only adds", () => {
+    const lines = found.diff.split("\n").slice(2);
+    expect(lines.filter((line) => line.startsWith("-"))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith("@@"))).toHaveLength(4);
+  });
+});
+
+describe("the diff", () => {
+  it.each([
+    ["ends with the last anchor", (script: string) => script.replace(/echo "bootkube\.service complete"\n$/, "")],
+    ["goes on after it", (script: string) => `${script}true\ntrue\ntrue\n`],
+  ])("applies to a script that %s", (_, change) => {
+    const script = change(bootkubeScript("4.18"));
+    const document = sampleDocument("4.18");
+    const files = filesOf(document).map((file) =>
+      file.path === bootkubePath ? fileEntry(bootkubePath, script, 0o555) : file,
+    );
+    const { text } = makePayload(JSON.stringify({ ...document, storage: { files } }), tunnel, now);
+    expect(patched(script, inspectPayload(text).diff)).toBe(scriptIn(text));
+  });
+});
+
+describe("a pointer", () => {
+  const sha512 = "0".repeat(128);
+
+  it("is shown with all that it says", () => {
+    const { text, bytes } = writeDocument(
+      pointerTo({
+        url: "https://store.example.com/p",
+        sha512,
+        caBundle: fixture("long-lived.crt"),
+        proxy: { https: "https://proxy.example.com" },
+        totalTimeoutSeconds: 77,
+      }).document,
+    );
+    expect(inspect(text, "pointer.ign")).toEqual({
+      kind: "pointer",
+      bytes,
+      source: "https://store.example.com/p",
+      hash: `sha512-${sha512}`,
+      totalTimeoutSeconds: 77,
+      proxy: true,
+      caBundle: true,
+    });
+  });
+
+  it("is shown without what it does not say", () => {
+    const { text } = writeDocument(pointerTo({ url: "s3://bucket/p", sha512 }).document);
+    expect(inspect(text, "pointer.ign")).toMatchObject({
+      totalTimeoutSeconds: undefined,
+      proxy: false,
+      caBundle: false,
+    });
+  });
+
+  it("without source and hash is shown as such", () => {
+    const text = JSON.stringify({ ignition: { version: "3.2.0", config: { replace: {} } } });
+    expect(inspect(text, "pointer.ign")).toMatchObject({ source: "missing", hash: "missing" });
+  });
+});
+
+describe("what is neither", () => {
+  it.each([
+    ["a bootstrap.ign", sampleText("4.18")],
+    ["a payload with the tunnel off", makePayload(sampleText("4.18"), "off", now).text],
+    ["text", "hello"],
+    ["a payload that is cut off", makePayload(sampleText("4.18"), tunnel, now).text.slice(0, -100)],
+    ["another JSON document", "{}"],
+    ["an empty config", '{"ignition":{"version":"3.2.0"}}'],
+    ["a pointer of openshift-install", '{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://x/"}]}}}'],
+  ])("is refused: %s", (_, text) => {
+    expect(problemsOf(() => inspect(text, "some.ign"))).toEqual([
+      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string },
+    ]);
+  });
+});
+
+describe("a payload that was changed", () => {
+  const { text } = makePayload(sampleText("4.18"), tunnel, now);
+  const changed = (path: string, change: (file: FileEntry) => FileEntry | undefined) => {
+    const document = read(text);
+    const files = filesOf(document).flatMap((file) => (file.path === path ? (change(file) ?? []) : file));
+    return JSON.stringify({ ...document, storage: { ...document.storage, files } });
+  };
+  const changedScript = (change: (script: string) => string) =>
+    changed(bootkubePath, (file) => ({ ...file, contents: encodeContents(change(scriptIn(text))) }));
+  const changedRecord = (change: (record: PayloadRecord) => unknown) =>
+    changed(recordPath, (file) => {
+      const record = JSON.parse(decodeContents(file.contents).toString()) as PayloadRecord;
+      return { ...file, contents: encodeContents(JSON.stringify(change(record))) };
+    });
+  const settings = "/opt/openshift/konnectivity-bootstrap/settings.sh";
+  const notOurs = "bootkube.sh is not the installer's with our insertions";
+
+  it.each<readonly [string, string, string]>([
+    ["a file is gone", changed(settings, () => undefined), `${settings} is missing`],
+    ["bootkube.sh is gone", changed(bootkubePath, () => undefined), `${bootkubePath} is missing`],
+    [
+      "a file is broken",
+      changed(settings, (file) => ({ ...file, contents: { source: "data:;base64,abc" } })),
+      `${settings} cannot be decoded (its base64 is broken)`,
+    ],
+    [
+      "a file says something else",
+      changed(settings, (file) => ({ ...file, contents: encodeContents("exit 0\n") })),
+      "a file that the tunnel added is not as it was built",
+    ],
+    [
+      "a file has another mode",
+      changed(settings, (file) => ({ ...file, mode: 0o777 })),
+      "a file that the tunnel added is not as it was built",
+    ],
+    ["a file has no contents", changed(settings, ({ path }) => ({ path })), `${settings} cannot be decoded`],
+    ["an inserted line is gone", changedScript((script) => script.replace("tunnel_agents\n", "")), notOurs],
+    [
+      "an insertion is gone",
+      changedScript((script) => script.replace(/# konnectivity-bootstrap: the tunnel goes\n.*\n/, "")),
+      notOurs,
+    ],
+    [
+      "an inserted line is another",
+      changedScript((script) => script.replace("tunnel_setup", "tunnel_nothing")),
+      notOurs,
+    ],
+    [
+      "a line of the installer's is another",
+      changedScript((script) => script.replace("set -euoE", "set -uoE")),
+      notOurs,
+    ],
+    ["a line was added", changedScript((script) => `${script}true\n`), notOurs],
+    ["the script is empty", changedScript(() => ""), notOurs],
+    [
+      "an insertion stands elsewhere",
+      changedScript((script) => {
+        const line = "# konnectivity-bootstrap: the tunnel's agents\ntunnel_agents\n\n";
+        return `${script.replace(line, "")}${line}`;
+      }),
+      "",
+    ],
+    ["the record's hash is another", changedRecord((record) => ({ ...record, bootkubeSha256: "00" })), notOurs],
+    [
+      "the record's insertion is another",
+      changedRecord((record) => ({ ...record, insertions: { ...record.insertions, setup: "x\n" } })),
+      notOurs,
+    ],
+    ["the record has no insertions", changedRecord((record) => ({ ...record, insertions: {} })), ""],
+    [
+      "the record's insertions are numbers",
+      changedRecord((record) => ({ ...record, insertions: { setup: 1, render: 2, manifests: 3, cleanup: 4 } })),
+      "",
+    ],
+    [
+      "the record names a file that is not there",
+      changedRecord((record) => ({ ...record, added: [...record.added, "/etc/more"] })),
+      "/etc/more is missing",
+    ],
+    ["the record has no list of files", changedRecord(({ added: _added, ...record }) => record), ""],
+    ["the record's list of files is none", changedRecord((record) => ({ ...record, added: 5 })), ""],
+  ])("is refused when %s", (_, damaged, detail) => {
+    const problems = problemsOf(() => inspect(damaged, "some.ign"));
+    expect(problems.map(({ code }) => code)).toEqual(["payload-damaged"]);
+    expect(problems[0]?.message).toMatch(/^some\.ign was changed after it was built: .*; build it again\.$/);
+    expect(problems[0]?.message).toContain(detail);
+  });
+
+  it.each<readonly [string, string]>([
+    ["is broken", changed(recordPath, (file) => ({ ...file, contents: { source: "data:;base64,abc" } }))],
+    ["is no JSON", changed(recordPath, (file) => ({ ...file, contents: { source: "data:,{" } }))],
+    ["is a list", changedRecord(() => [])],
+    ["is gone", changed(recordPath, () => undefined)],
+  ])("is not taken for a payload when the record %s", (_, damaged) => {
+    expect(problemsOf(() => inspect(damaged, "some.ign")).map(({ code }) => code)).toEqual(["not-a-payload"]);
+  });
+});
+
+describe("no secret", () => {
+  // Short: V8 quotes ten characters around a syntax error.
+  const marker = "MK-7f3a";
+  const encoded = Buffer.from(marker).toString("base64").slice(0, 8);
+
+  /** Secrets where a real document has them; none stands in a file that is ours. */
+  function secretDocument(): IgnitionDocument {
+    const document = sampleDocument("4.18");
+    const secret = (path: string) => fileEntry(path, `${marker}\n`.repeat(3), 0o600);
+    const plain = (path: string): FileEntry => ({ path, contents: { source: `data:,${marker}` } });
+    document.storage?.files?.push(
+      secret("/opt/openshift/tls/kube-apiserver-lb-signer.key"),
+      plain("/opt/openshift/tls/root-ca.key"),
+      secret("/opt/openshift/openshift/99_kubeadmin-password-secret.yaml"),
+      plain("/root/.docker/config.json"),
+      { path: "/etc/broken", contents: { source: `${marker}:${marker}` } },
+    );
+    const files = filesOf(document).map((file) =>
+      file.path === "/opt/openshift/auth/kubeconfig" ? secret(file.path) : file,
+    );
+    return {
+      ...document,
+      storage: { files },
+      passwd: { users: [{ name: "core", passwordHash: marker, sshAuthorizedKeys: [marker] }] },
+      systemd: { units: [{ name: "a.service", contents: marker }] },
+    };
+  }
+
+  /** What a command prints and throws, together. */
+  function run(...args: string[]): string {
+    const said: string[] = [];
+    const stream = { write: (text: string | Uint8Array) => said.push(String(text)) > 0 };
+    const command = payloadCommand(outputTo(stream, stream));
+    try {
+      command.parse(args, { from: "user" });
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      said.push(error.message, JSON.stringify(error.problems));
+    }
+    expect(said.join("")).not.toBe("");
+    return said.join("\n");
+  }
+
+  const expectNoSecret = (text: string) => {
+    expect(text).not.toContain(marker);
+    expect(text).not.toContain(encoded);
+  };
+
+  it("comes out of a payload", () => {
+    const { text } = makePayload(JSON.stringify(secretDocument()), tunnel, now);
+    expect(text).toContain(marker);
+    expectNoSecret(JSON.stringify(inspect(text, "payload.ign")));
+  });
+
+  it("comes out of a command", () => {
+    const folder = mkdtempSync(join(tmpdir(), "secret-"));
+    try {
+      writeFileSync(join(folder, "bootstrap.ign"), JSON.stringify(secretDocument()));
+      const out = join(folder, "out");
+      for (const args of [
+        ["build", folder, "--out", out, "--url", `https://store.example.com/p?sig=${marker}`],
+        ["build", folder, "--out", out, "--json"],
+        ["inspect", join(out, "payload.ign")],
+        ["inspect", join(out, "payload.ign"), "--json"],
+        ["inspect", join(out, "pointer.ign")],
+        ["inspect", join(out, "pointer.ign"), "--json"],
+        ["inspect", join(folder, "bootstrap.ign")],
+        ["firewall", folder],
+        ["firewall", folder, "--json"],
+      ])
+        expectNoSecret(run(...args));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("comes out of an error, wherever the document breaks", () => {
+    const text = JSON.stringify(secretDocument());
+    const { text: payload } = makePayload(text, tunnel, now);
+    for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1)) {
+      const [quote, end] = [text.lastIndexOf('"', at), at + marker.length];
+      const broken = [
+        text.slice(0, end),
+        `${text.slice(0, end)}"x${text.slice(at)}`,
+        text.slice(0, quote) + text.slice(quote + 1),
+      ];
+      for (const document of broken) {
+        const problems = problemsOf(() => makePayload(document, tunnel, now));
+        expect(problems.map(({ code }) => code)).toEqual(["document-not-json"]);
+        expectNoSecret(problems.map(({ message }) => message).join("\n"));
+      }
+    }
+    for (const [index] of filesOf(read(payload)).entries()) {
+      for (const part of [
+        { contents: marker },
+        { path: [marker] },
+        { contents: { source: `${marker},%` } },
+        { contents: { source: `data:;base64,${marker}` } },
+        { contents: { source: "data:,x", compression: marker } },
+      ]) {
+        for (const [document, act] of [
+          [secretDocument(), makePayload],
+          [read(payload), inspect],
+        ] as const) {
+          const files = filesOf(document);
+          if (files[index] !== undefined) Object.assign(files[index], part);
+          const changed = JSON.stringify(document);
+          const problems = problemsOf(() =>
+            act === inspect ? inspect(changed, "f") : makePayload(changed, tunnel, now),
+          );
+          expectNoSecret(problems.map(({ message }) => message).join("\n"));
+        }
+      }
+    }
+  });
+
+  it("comes out of another's config, which only looks like a pointer", () => {
+    const text = JSON.stringify({ ignition: { version: "3.2.0", config: { replace: { source: `data:,${marker}` } } } });
+    let said: string;
+    try {
+      said = JSON.stringify(inspect(text, "pointer.ign"));
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      said = error.message;
+    }
+    expectNoSecret(said);
+  });
+});

@@ -1,0 +1,473 @@
+import type { DaemonSet, Deployment } from "kubernetes-types/apps/v1.js";
+import type { Pod } from "kubernetes-types/core/v1.js";
+import type { ObjectMeta } from "kubernetes-types/meta/v1.js";
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { type CheckedObject, checkObjects } from "../../../../support/kubernetes-schema.ts";
+import { fixture } from "../../../../../src/core/sample/sample.ts";
+import {
+  containerOf,
+  objectFiles,
+  podSpecOf,
+  readObject,
+  render,
+  renderedCases,
+  type RenderedTunnel,
+  textOf,
+} from "../../../../support/tunnel.ts";
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+/** What node/tunnel.sh puts in. The keys' digest is all digits once in a while, and must stay text. */
+const onTheNode: Record<string, string> = {
+  "@IMAGE@": `registry.example.com/ocp/release@sha256:${"b".repeat(64)}`,
+  "@SERVER_HOST@": "192.0.2.10",
+  "@LISTEN_ADDRESS@": "192.0.2.10",
+  "@PKI@": "1234567890123456",
+  "@CA_CRT@": base64(fixture("long-lived.crt")),
+  "@AGENT_CRT@": base64(fixture("long-lived.crt")),
+  "@AGENT_KEY@": base64("a key"),
+};
+
+const fill = (text: string, values = onTheNode) =>
+  Object.entries(values).reduce((filled, [placeholder, value]) => filled.replaceAll(placeholder, value), text);
+
+/** By file: what kind of object it must hold. */
+const kinds: Record<string, string> = {
+  "kube-apiserver-override.yaml": "KubeAPIServerConfig",
+  "egress-selector.yaml": "EgressSelectorConfiguration",
+  "server-pod.yaml": "Pod",
+  "agents/namespace.yaml": "Namespace",
+  "agents/service-account.yaml": "ServiceAccount",
+  "agents/secret.yaml": "Secret",
+  "agents/network-policy.yaml": "NetworkPolicy",
+  "agents/disruption-budget.yaml": "PodDisruptionBudget",
+  "agents/scc-role.yaml": "Role",
+  "agents/scc-role-binding.yaml": "RoleBinding",
+  "agents/token-review.yaml": "ClusterRoleBinding",
+};
+
+function kindOf(file: string, { options }: RenderedTunnel): string {
+  return file === "agents/agents.yaml" ? options.agents.kind : (kinds[file] ?? "no kind for this file");
+}
+
+/** Every object of every combination that differs from all others. */
+function differentObjects() {
+  const objects = renderedCases().flatMap((rendered) =>
+    objectFiles(rendered.assets).map((file) => ({
+      name: `${rendered.name}: ${file}`,
+      kind: kindOf(file, rendered),
+      text: fill(textOf(rendered.assets, file)),
+    })),
+  );
+  return [...new Map(objects.map((object) => [object.text, object])).values()];
+}
+
+const sample = () =>
+  render({ authentication: "service-account-token", agents: { kind: "Deployment", hostNetwork: true } });
+
+/** Objects with one mistake each, and what must be said of it. */
+const broken: Record<string, { file: string; kind?: string; breaks: (text: string) => string; says: RegExp }> = {
+  "a secret that nobody filled": {
+    file: "agents/secret.yaml",
+    breaks: (text) => text.replace(/ca\.crt: .*/, 'ca.crt: "@CA_CRT@"'),
+    says: /illegal base64/,
+  },
+  "a misspelled field": {
+    file: "server-pod.yaml",
+    breaks: (text) => text.replace("hostNetwork:", "hostNetworking:"),
+    says: /unknown field "spec\.hostNetworking"/,
+  },
+  "a field given twice": {
+    file: "agents/agents.yaml",
+    breaks: (text) => text.replace("      dnsPolicy: Default\n", "      dnsPolicy: Default\n".repeat(2)),
+    says: /dnsPolicy.*already (set|defined)/,
+  },
+  "a value that is none": {
+    file: "agents/agents.yaml",
+    breaks: (text) => text.replace("dnsPolicy: Default", "dnsPolicy: Defalt"),
+    says: /dnsPolicy: Unsupported value/,
+  },
+  "a mount without a volume": {
+    file: "server-pod.yaml",
+    breaks: (text) => text.replace("- name: serving\n          mountPath", "- name: absent\n          mountPath"),
+    says: /volumeMounts\[\d\]\.name: Not found/,
+  },
+  "a selector that is not the pods'": {
+    file: "agents/agents.yaml",
+    breaks: (text) => text.replace("matchLabels:\n      app: konnectivity-agent", "matchLabels:\n      app: other"),
+    says: /does not match template/,
+  },
+  "a port that is none": {
+    file: "agents/network-policy.yaml",
+    breaks: (text) => text.replace("port: 2041", "port: 204100"),
+    says: /must be between 1 and 65535/,
+  },
+  "a namespace that is none": {
+    file: "agents/namespace.yaml",
+    breaks: (text) => text.replace(/name: openshift.*/, "name: Openshift_Bootstrap"),
+    says: /metadata\.name: Invalid value/,
+  },
+  "another kind than meant": {
+    file: "agents/scc-role.yaml",
+    kind: "ClusterRole",
+    breaks: (text) => text,
+    says: /the kind is "Role"/,
+  },
+  "an unknown protocol": {
+    file: "egress-selector.yaml",
+    breaks: (text) => text.replace("GRPC", "gRPC"),
+    says: /protocol: Unsupported value: "gRPC"/,
+  },
+  "a misspelled field of the egress selector": {
+    file: "egress-selector.yaml",
+    breaks: (text) => text.replace("udsName:", "udsname2:"),
+    says: /udsname2/,
+  },
+  "a field that the kube-apiserver's config does not have": {
+    file: "kube-apiserver-override.yaml",
+    breaks: (text) => `${text}egressSelectorConfiguration: {}\n`,
+    says: /unknown field "egressSelectorConfiguration"/,
+  },
+};
+
+/** One call for all: what the API server says, by name. */
+let said: ReadonlyMap<string, CheckedObject["problems"]>;
+
+// Without `npm test`, which builds the checker first, it is built here.
+beforeAll(() => {
+  const assets = sample();
+  const wrong = Object.entries(broken).map(([name, { file, kind, breaks }]) => {
+    // In the usual style, whatever style the files have.
+    const good = stringify(parse(fill(textOf(assets, file))), { lineWidth: 0 });
+    if (kind === undefined && breaks(good) === good) throw new Error(`nothing was broken for ${name}`);
+    return { name, kind: kind ?? kinds[file] ?? "Deployment", text: breaks(good) };
+  });
+  const checked = checkObjects([...differentObjects(), ...wrong]);
+  said = new Map(checked.map(({ name, problems }) => [name, problems]));
+}, 900_000);
+
+describe("every rendered object", () => {
+  it("is one that the API server takes, for every combination of options and every release", () => {
+    const objects = differentObjects();
+    expect(new Set(objects.map(({ kind }) => kind))).toEqual(
+      new Set([...Object.values(kinds), "DaemonSet", "Deployment"]),
+    );
+    const refused = objects
+      .map(({ name }) => ({ name, problems: said.get(name) ?? ["was not checked"] }))
+      .filter(({ problems }) => problems.length > 0);
+    expect(refused).toEqual([]);
+  });
+
+  it.each(Object.entries(broken))("is looked at closely: %s is reported", (name, { says }) => {
+    expect(said.get(name)?.join("\n")).toMatch(says);
+  });
+
+  it("is there if its option asks for it, and only then", () => {
+    for (const { name, options, assets } of renderedCases()) {
+      const { kind, hostNetwork } = options.agents;
+      expect(objectFiles(assets).sort(), name).toEqual(
+        [
+          ...["kube-apiserver-override.yaml", "egress-selector.yaml", "server-pod.yaml"],
+          ...["agents", "namespace", "network-policy", "secret", "service-account"].map(
+            (file) => `agents/${file}.yaml`,
+          ),
+          ...(kind === "Deployment" ? ["agents/disruption-budget.yaml"] : []),
+          ...(hostNetwork ? ["agents/scc-role.yaml", "agents/scc-role-binding.yaml"] : []),
+          ...(options.authentication === "service-account-token" ? ["agents/token-review.yaml"] : []),
+        ].sort(),
+      );
+    }
+  });
+
+  it("says that it is for the bootstrap only, and what is not cluster-wide is in the tunnel's namespace", () => {
+    for (const { name, assets } of renderedCases())
+      for (const file of objectFiles(assets).filter(
+        (file) => file.startsWith("agents/") || file === "server-pod.yaml",
+      )) {
+        const { metadata, kind } = readObject(assets, file) as { metadata: ObjectMeta; kind: string };
+        expect(metadata.labels, `${name}: ${file}`).toMatchObject({ "openshift.io/bootstrap-only": "true" });
+        expect(metadata.namespace, `${name}: ${file}`).toBe(
+          ["Namespace", "ClusterRoleBinding"].includes(kind)
+            ? undefined
+            : kind === "Pod"
+              ? "kube-system"
+              : "openshift-bootstrap-konnectivity",
+        );
+        if (kind === "Namespace") expect(metadata.name).toBe("openshift-bootstrap-konnectivity");
+      }
+  });
+
+  it("is for root alone as a file, and says secret in its name if it holds a key", () => {
+    for (const { assets } of renderedCases())
+      for (const { path, mode, text } of assets.files.filter((file) => !file.path.startsWith("/usr/local/bin/"))) {
+        expect(mode, path).toBe(0o600);
+        if (text.includes("@AGENT_KEY@")) expect(path).toContain("secret");
+      }
+  });
+});
+
+describe("what the node puts in", () => {
+  const script = readFileSync(new URL("../../../../../src/core/konnectivity/node/tunnel.sh", import.meta.url), "utf8");
+
+  it("is what node/tunnel.sh puts in, and nothing is left", () => {
+    expect(new Set(script.match(/@[A-Z_]+@/g))).toEqual(new Set(Object.keys(onTheNode)));
+    for (const { name, text } of differentObjects()) expect(text, name).not.toMatch(/@[A-Z_]+@/);
+  });
+
+  it("stays text, also where it looks like a number", () => {
+    const { server, agents } = filled(sample(), { "@PKI@": "1234567890123456" });
+    expect(server.metadata?.annotations).toEqual({ "konnectivity-bootstrap/pki": "1234567890123456" });
+    expect(agents.spec?.template.metadata?.annotations).toMatchObject({
+      "konnectivity-bootstrap/pki": "1234567890123456",
+    });
+  });
+
+  it.each([
+    { host: "192.0.2.10", listen: "192.0.2.10" },
+    { host: "bootstrap.example.com", listen: "192.0.2.10" },
+    { host: "2001:db8::10", listen: "2001:db8::10" },
+    { host: "[2001:db8::10]", listen: "2001:db8::10" },
+    // A colon at the end of a line is another thing in YAML.
+    { host: "2001:db8:0:1::", listen: "2001:db8:0:1::" },
+  ])("reaches the arguments unchanged: $host", ({ host, listen }) => {
+    const { server, agents } = filled(sample(), { "@SERVER_HOST@": host, "@LISTEN_ADDRESS@": listen });
+    expect(containerOf(agents).args).toContain(`--proxy-server-host=${host}`);
+    expect(containerOf(server).args).toContain(`--agent-bind-address=${listen}`);
+  });
+
+  function filled(assets: ReturnType<typeof sample>, values: Record<string, string>) {
+    const read = (file: string): unknown => parse(fill(textOf(assets, file), { ...onTheNode, ...values }));
+    return { server: read("server-pod.yaml") as Pod, agents: read("agents/agents.yaml") as Deployment };
+  }
+});
+
+describe("the agents", () => {
+  it("are what restricted-v2 admits; on the host network only if asked, and then hostnetwork-v2", () => {
+    for (const { name, options, agents } of renderedCases()) {
+      const spec = podSpecOf(agents);
+      const { securityContext } = containerOf(agents);
+      const { hostNetwork } = options.agents;
+      expect(spec.securityContext, name).toEqual({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
+      expect(securityContext, name).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+      expect(spec.hostNetwork, name).toBe(hostNetwork ? true : undefined);
+      expect([spec.hostPID, spec.hostIPC, spec.initContainers], name).toEqual([undefined, undefined, undefined]);
+      // Admitted volumes: no host path.
+      for (const volume of spec.volumes ?? [])
+        expect(
+          Object.keys(volume).filter((key) => key !== "name"),
+          name,
+        ).toEqual([volume.name === "token" ? "projected" : "secret"]);
+      expect(containerOf(agents).ports, name).toBeUndefined();
+      expect(agents.spec?.template.metadata?.annotations?.["openshift.io/required-scc"], name).toBe(
+        hostNetwork ? "hostnetwork-v2" : "restricted-v2",
+      );
+    }
+  });
+
+  it("may use hostnetwork-v2, and no other, on the host network", () => {
+    const assets = sample();
+    expect(readObject(assets, "agents/scc-role.yaml")).toMatchObject({
+      rules: [
+        {
+          apiGroups: ["security.openshift.io"],
+          resources: ["securitycontextconstraints"],
+          resourceNames: ["hostnetwork-v2"],
+          verbs: ["use"],
+        },
+      ],
+    });
+    expect(readObject(assets, "agents/scc-role-binding.yaml")).toMatchObject({
+      roleRef: { kind: "Role", name: "konnectivity-agent" },
+      subjects: [{ kind: "ServiceAccount", name: "konnectivity-agent", namespace: "openshift-bootstrap-konnectivity" }],
+    });
+  });
+
+  it("live in a namespace of the pod security that they need, and that no default node selector narrows", () => {
+    for (const { name, options, assets } of renderedCases()) {
+      const level = options.agents.hostNetwork ? "privileged" : "restricted";
+      expect(readObject(assets, "agents/namespace.yaml"), name).toMatchObject({
+        metadata: {
+          labels: {
+            "pod-security.kubernetes.io/enforce": level,
+            "pod-security.kubernetes.io/audit": level,
+            "pod-security.kubernetes.io/warn": level,
+          },
+          annotations: { "openshift.io/node-selector": "" },
+        },
+      });
+    }
+  });
+
+  it("run on every node, early, with little, and end soon", () => {
+    for (const { name, agents } of renderedCases()) {
+      const spec = podSpecOf(agents);
+      expect(spec.tolerations, name).toEqual([{ operator: "Exists" }]);
+      expect(spec.priorityClassName, name).toBe("system-node-critical");
+      expect(spec.terminationGracePeriodSeconds, name).toBeGreaterThanOrEqual(1);
+      expect(spec.terminationGracePeriodSeconds, name).toBeLessThanOrEqual(10);
+      expect([spec.automountServiceAccountToken, spec.enableServiceLinks], name).toEqual([false, false]);
+      expect(spec.serviceAccountName, name).toBe("konnectivity-agent");
+      expect(spec.nodeSelector, name).toBeUndefined();
+      // The cluster's DNS needs the tunnel's cluster.
+      expect(spec.dnsPolicy, name).toBe("Default");
+      expect(containerOf(agents).resources, name).toEqual({ requests: { cpu: "40m", memory: "50Mi" } });
+    }
+  });
+
+  it("are asked for their health where it is served", () => {
+    for (const { name, options, agents, assets } of renderedCases()) {
+      const container = containerOf(agents);
+      const port = Number(container.args?.find((arg) => arg.startsWith("--health-server-port="))?.split("=")[1]);
+      const host = options.agents.hostNetwork ? { host: "127.0.0.1" } : {};
+      const asked = (path: string) => ({ port, path, scheme: "HTTP", ...host });
+      expect(container.startupProbe?.httpGet, name).toEqual(asked("/healthz"));
+      expect(container.livenessProbe?.httpGet, name).toEqual(asked("/healthz"));
+      expect(container.readinessProbe?.httpGet, name).toEqual(asked("/readyz"));
+      expect(readObject(assets, "agents/network-policy.yaml"), name).toMatchObject({
+        spec: { ingress: [{ ports: [{ protocol: "TCP", port }] }], egress: [{}] },
+      });
+    }
+  });
+
+  it("have the keys of their way to prove who they are, and no other", () => {
+    for (const { name, options, agents, assets } of renderedCases()) {
+      const { data = {} } = readObject(assets, "agents/secret.yaml");
+      expect(Object.keys(data), name).toEqual(
+        options.authentication === "mtls" ? ["ca.crt", "tls.crt", "tls.key"] : ["ca.crt"],
+      );
+      const token = podSpecOf(agents).volumes?.find((volume) => volume.name === "token")?.projected;
+      expect(token?.sources, name).toEqual(
+        options.authentication === "service-account-token"
+          ? [
+              {
+                serviceAccountToken: {
+                  audience: "system:konnectivity-server",
+                  expirationSeconds: 3600,
+                  path: "token",
+                },
+              },
+            ]
+          : undefined,
+      );
+    }
+  });
+
+  it("are spread: one per node, or as many as asked, apart if they can be and on the host network if they must", () => {
+    const daemonSet = readObject(render({}), "agents/agents.yaml") as DaemonSet;
+    expect(daemonSet.spec?.updateStrategy).toEqual({
+      type: "RollingUpdate",
+      rollingUpdate: { maxUnavailable: "10%" },
+    });
+    expect(podSpecOf(daemonSet).affinity).toBeUndefined();
+    const deployment = (agents: object) =>
+      readObject(render({ agents: { kind: "Deployment", ...agents } }), "agents/agents.yaml") as Deployment;
+    expect(deployment({}).spec?.replicas).toBe(2);
+    expect(deployment({ replicas: 7 }).spec?.replicas).toBe(7);
+    const antiAffinity = (agents: object) => Object.keys(podSpecOf(deployment(agents)).affinity?.podAntiAffinity ?? {});
+    expect(antiAffinity({})).toEqual(["preferredDuringSchedulingIgnoredDuringExecution"]);
+    expect(antiAffinity({ hostNetwork: true })).toEqual(["requiredDuringSchedulingIgnoredDuringExecution"]);
+  });
+});
+
+describe("the server", () => {
+  it("is root without any power, on the host network, and ends soon", () => {
+    for (const { name, server } of renderedCases()) {
+      const spec = podSpecOf(server);
+      expect(spec, name).toMatchObject({
+        hostNetwork: true,
+        priorityClassName: "system-node-critical",
+        automountServiceAccountToken: false,
+        securityContext: { seccompProfile: { type: "RuntimeDefault" } },
+      });
+      expect(spec.terminationGracePeriodSeconds, name).toBeLessThanOrEqual(10);
+      expect(containerOf(server).securityContext, name).toEqual({
+        runAsUser: 0,
+        runAsGroup: 0,
+        privileged: false,
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+      expect(containerOf(server).resources, name).toEqual({ requests: { cpu: "40m", memory: "50Mi" } });
+    }
+  });
+
+  it("is asked for its health on loopback: alive when it serves, ready when an agent is connected", () => {
+    for (const { name, server } of renderedCases()) {
+      const container = containerOf(server);
+      const port = Number(container.args?.find((arg) => arg.startsWith("--health-port="))?.split("=")[1]);
+      const asked = (path: string) => ({ host: "127.0.0.1", port, path, scheme: "HTTP" });
+      expect(container.livenessProbe?.httpGet, name).toEqual(asked("/healthz"));
+      expect(container.readinessProbe?.httpGet, name).toEqual(asked("/readyz"));
+    }
+  });
+
+  it("mounts what the node's scripts make, and nothing that they do not", () => {
+    const home = "/opt/openshift/konnectivity-bootstrap";
+    for (const { name, options, server } of renderedCases()) {
+      const mounts = (podSpecOf(server).volumes ?? []).map(({ hostPath }) => [hostPath?.path, hostPath?.type]);
+      expect(mounts, name).toEqual([
+        ...(options.transport === "unix-socket" ? [["/etc/kubernetes/bootstrap-configs", "Directory"]] : []),
+        [`${home}/tls/serving`, "Directory"],
+        ...(options.transport === "tcp" ? [[`${home}/tls/frontend`, "Directory"]] : []),
+        ...(options.authentication === "service-account-token" ? [[`${home}/server.kubeconfig`, "File"]] : []),
+      ]);
+    }
+  });
+
+  it("has an SELinux context of its own only if the options give one", () => {
+    const context = (config: object) =>
+      containerOf(readObject(render(config), "server-pod.yaml")).securityContext?.seLinuxOptions;
+    expect(context({})).toBeUndefined();
+    expect(context({ seLinuxOptions: { type: "spc_t", level: "s0:c1,c2" } })).toEqual({
+      type: "spc_t",
+      level: "s0:c1,c2",
+    });
+  });
+});
+
+describe("the kube-apiserver's config", () => {
+  const issuer = '{{ or .ServiceAccountIssuer "https://kubernetes.default.svc" }}';
+
+  it("names the egress selector, and with tokens the audiences: the issuer's own before the tunnel's", () => {
+    for (const { name, options, assets } of renderedCases())
+      expect(readObject(assets, "kube-apiserver-override.yaml"), name).toEqual({
+        apiVersion: "kubecontrolplane.config.openshift.io/v1",
+        kind: "KubeAPIServerConfig",
+        apiServerArguments: {
+          "egress-selector-config-file": ["/etc/kubernetes/config/bootstrap-egress-selector.yaml"],
+          ...(options.authentication === "service-account-token" && {
+            "api-audiences": [issuer, "system:konnectivity-server"],
+          }),
+        },
+      });
+  });
+
+  it("is executed as a Go template before it is read as YAML: both must work out", () => {
+    const text = textOf(sample(), "kube-apiserver-override.yaml");
+    expect(text).toContain(issuer);
+    expect(parse(text.replace(issuer, "https://issuer.example.com"))).toMatchObject({
+      apiServerArguments: { "api-audiences": ["https://issuer.example.com", "system:konnectivity-server"] },
+    });
+  });
+
+  it("holds no other Go template: the render would execute it", () => {
+    for (const { name, options, assets } of renderedCases()) {
+      const templates = textOf(assets, "kube-apiserver-override.yaml").split("{{").length - 1;
+      expect(templates, name).toBe(options.authentication === "service-account-token" ? 1 : 0);
+    }
+  });
+
+  it("lets the server have tokens reviewed, and nothing else", () => {
+    expect(readObject(sample(), "agents/token-review.yaml")).toMatchObject({
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:konnectivity-server" }],
+    });
+  });
+});

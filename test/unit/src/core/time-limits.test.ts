@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, it, vi } from "vitest";
+import { until } from "../../../../lab/lab.ts";
+import { timeLimit, timeoutEnvironment, timeoutVariable } from "../../../../src/core/time-limits.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+it.each([
+  [undefined, 1],
+  ["", 1],
+  ["1", 1],
+  ["20", 20],
+  ["100", 100],
+])("the variable %j multiplies time limits by %i", (value, factor) => {
+  vi.stubEnv(timeoutVariable, value);
+  expect(timeLimit(3)).toBe(3 * factor);
+  expect(timeoutEnvironment()).toEqual({ [timeoutVariable]: String(factor) });
+});
+
+it("waiting takes that long, and reports it", async () => {
+  vi.stubEnv(timeoutVariable, "2");
+  const begin = Date.now();
+  await expect(until("the tunnel", 1, () => false)).rejects.toThrow("the tunnel did not come within 2 s");
+  expect(Date.now() - begin).toBeGreaterThanOrEqual(2000);
+});
+
+it("the demo reports a bad value in one sentence, before it starts anything", () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", "scripts/demo.ts", "none"], {
+    cwd: fileURLToPath(new URL("../../../..", import.meta.url)),
+    env: { ...process.env, [timeoutVariable]: "slow" },
+    encoding: "utf8",
+  });
+  expect(stderr).toBe(
+    `${timeoutVariable} is "slow"; set it to a whole number from 1 to 100, which multiplies the time limits of the lab and of requests to a cluster, or unset it.\n`,
+  );
+  expect(stdout).toBe("");
+  expect(status).toBe(1);
+});
