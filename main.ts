@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { configFileIfThere, readInputs } from "./stacks/inputs.ts";
 import { oneLine, printable } from "./src/core/printable.ts";
-import { InputError } from "./src/core/errors.ts";
+import { UserError } from "./src/core/errors.ts";
 import { synthesize } from "./stacks/app.ts";
 
 /** Config in, one stack pair per configured platform out. */
@@ -13,8 +13,7 @@ try {
     for (const { message } of inputs.warnings) console.error(`warning: ${oneLine(message)}`);
   synthesize(inputs);
 } catch (error) {
-  if (error instanceof InputError)
-    for (const { message } of error.problems) console.error(`error: ${oneLine(message)}`);
+  if (error instanceof UserError) for (const { message } of error.problems) console.error(`error: ${oneLine(message)}`);
   else console.error(printable(inspect(error)));
   process.exitCode = 1;
 }

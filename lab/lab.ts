@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
-import { InputError, problem } from "../src/core/errors.ts";
+import { UserError, problem } from "../src/core/errors.ts";
 import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition, IgnitionRefused } from "./ignition.ts";
@@ -79,7 +79,7 @@ export class Lab {
     } catch (error) {
       if (!(error instanceof IgnitionRefused)) throw error;
       await Lab.down(name, folder);
-      throw new InputError(problem("ignition-refuses", { detail: error.reason }));
+      throw new UserError(problem("ignition-refuses", { detail: error.reason }));
     }
     makeKeys(folder, layout);
     writeControlPlane(rootOf(folder, "node-0"), addresses);
@@ -200,7 +200,7 @@ export class Lab {
     const objects = JSON.stringify(clusterObjects(this.#layout, ca));
     this.bootstrap.must(`cat >/opt/lab/objects.json && ${apply}`, {}, objects);
     const healthz = `curl --silent --insecure --max-time ${timeLimit(2)} https://${hostOf(this.addresses.webhookPod)}:8443/healthz`;
-    await until("the webhook", 30, () => this.node.run(healthz).status === 0);
+    await waitFor("the webhook", 30, () => this.node.run(healthz).status === 0);
   }
 
   /** Asks the kube-apiserver of one of the machines, as an admin. */
@@ -253,7 +253,7 @@ export class Lab {
     await orStuck(this, async () => {
       if (!complete()) this.say({ ...control, etcd: "enough members" });
       this.finish();
-      await until("the bootstrap's end", 60, complete);
+      await waitFor("the bootstrap's end", 60, complete);
       this.say({ ...control, etcd: "member removed" });
       this.say({ ...control, etcd: "member known to be removed" });
     });
@@ -277,7 +277,7 @@ export class Lab {
   }
 }
 
-export interface Patience {
+export interface WaitOptions {
   /** Ends the waiting. */
   readonly signal?: AbortSignal;
   /** For each step. @default 120 */
@@ -285,14 +285,14 @@ export interface Patience {
 }
 
 /** Waits until the tunnel carries: says each step as it comes. */
-export async function labIsUp(lab: Lab, say: (line: string) => void, patience: Patience = {}): Promise<void> {
+export async function labIsUp(lab: Lab, say: (line: string) => void, patience: WaitOptions = {}): Promise<void> {
   await bootstrapIsUp(lab, say, patience);
   await step(lab, "an agent", "http://127.0.0.1:2041/readyz", patience);
   say("an agent is connected");
 }
 
 /** Waits until everything on the bootstrap machine runs, whether an agent is connected or not. */
-export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, patience: Patience = {}): Promise<void> {
+export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, patience: WaitOptions = {}): Promise<void> {
   await step(lab, "the tunnel's server", "http://127.0.0.1:2041/healthz", patience);
   say("the tunnel's server is up");
   await step(lab, "the bootstrap kube-apiserver", "https://127.0.0.1:6443/readyz", patience);
@@ -300,8 +300,8 @@ export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, patie
 }
 
 /** Waits until something on the bootstrap machine answers. */
-function step(lab: Lab, what: string, url: string, { signal, seconds = 120 }: Patience): Promise<void> {
-  return orStuck(lab, () => until(what, seconds, () => answers(lab.bootstrap, url), { signal }));
+function step(lab: Lab, what: string, url: string, { signal, seconds = 120 }: WaitOptions): Promise<void> {
+  return orStuck(lab, () => waitFor(what, seconds, () => answers(lab.bootstrap, url), { signal }));
 }
 
 /** Takes a step in a lab's life, and says where to look if it cannot be taken. */
@@ -318,7 +318,7 @@ async function orStuck({ bootstrap, nodes }: Lab, take: () => Promise<void>): Pr
       ),
     );
     const reason = [error instanceof NotInTime ? error.message : error.brief, ...failed].join(", ");
-    throw new InputError(problem("lab-stuck", { name: basename(dirname(bootstrap.folder)), reason, said, log }));
+    throw new UserError(problem("lab-stuck", { name: basename(dirname(bootstrap.folder)), reason, said, log }));
   }
 }
 
@@ -332,7 +332,7 @@ const answers = (machine: Machine, url: string) =>
   machine.run(`curl --silent --insecure --fail --max-time ${timeLimit(2)} ${url}`).status === 0;
 
 /** Waits until something is true, looking every so many seconds, and says what it waited for if it never is. */
-export async function until(
+export async function waitFor(
   what: string,
   seconds: number,
   condition: () => boolean | Promise<boolean>,

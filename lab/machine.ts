@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { InputError, problem } from "../src/core/errors.ts";
+import { UserError, problem } from "../src/core/errors.ts";
 import { timeLimit, timeoutEnvironment } from "../src/core/time-limits.ts";
 
 const shell = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -160,7 +160,7 @@ export function groupsOf(lab: string): string[] {
 export function checkControllers(groups = "/sys/fs/cgroup"): void {
   const file = join(groups, "cgroup.subtree_control");
   if (existsSync(file) && readFileSync(file, "utf8").trim() === "")
-    throw new InputError(problem("controllers-missing", { file }));
+    throw new UserError(problem("controllers-missing", { file }));
 }
 
 /** Ends every machine of a lab and removes its control groups, whoever started it and however that ended. */

@@ -9,7 +9,7 @@ import {
   tokenReviewBinding,
 } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
-import { type Lab, until } from "./lab.ts";
+import { type Lab, waitFor } from "./lab.ts";
 import { containersOf, LabView, type Made, statusOf } from "./lab-view.ts";
 import type { Machine } from "./machine.ts";
 import { timeLimit } from "../src/core/time-limits.ts";
@@ -138,10 +138,10 @@ class LabLooks {
     if (!this.#view.ended()) {
       if (!this.#finish) return notLookedAt("--finish ends the bootstrap");
       this.#lab.finish();
-      await until("the bootstrap's end", 120, () => this.#view.ended());
+      await waitFor("the bootstrap's end", 120, () => this.#view.ended());
     }
     // The kubelet ends it a moment after its manifest is gone.
-    await until("the server's end", 30, () => this.#view.server() === undefined);
+    await waitFor("the server's end", 30, () => this.#view.server() === undefined);
     const left = [
       ...this.#view.workloads(node),
       ...(this.#view.isThere(node, `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`) ? ["Secret"] : []),

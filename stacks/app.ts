@@ -3,10 +3,10 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { Annotations, App, Manifest } from "cdktf";
 import { type Inputs } from "./inputs.ts";
 import { everything, ignoreInGit, keepPrivate } from "../src/files/private-folder.ts";
-import { rememberCluster } from "../src/config/saved-metadata.ts";
+import { saveMetadata } from "../src/config/saved-metadata.ts";
 import { reasonOf } from "../src/files/user-file.ts";
 import { oneLine } from "../src/core/printable.ts";
-import { InputError, problem } from "../src/core/errors.ts";
+import { UserError, problem } from "../src/core/errors.ts";
 import { payloadFileName } from "../constructs/shared/payload-file.ts";
 import { protectLocalState } from "../constructs/shared/state-backend.ts";
 import { commandLine } from "../constructs/shared/command-line.ts";
@@ -37,7 +37,7 @@ export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
     ...(google === undefined ? [] : [new GoogleBootstrap(app, inputs, google)]),
     ...(local === undefined ? [] : [new LocalBootstrap(app, inputs, local)]),
   ];
-  if (stacks.length === 0) throw new InputError(problem("no-platform"));
+  if (stacks.length === 0) throw new UserError(problem("no-platform"));
   for (const stack of stacks) new TeardownStack(app, stack.platform, inputs, stack);
   // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has each warning.
   for (const { message, platform } of inputs.warnings) {
@@ -53,7 +53,7 @@ export function synthesize(inputs: Inputs, outdir?: string): void {
     describeAndWrite(inputs, outdir);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error && "path" in error)) throw error;
-    throw new InputError(problem("file-unwritable", { file: String(error.path), reason: reasonOf(error) }));
+    throw new UserError(problem("file-unwritable", { file: String(error.path), reason: reasonOf(error) }));
   }
 }
 
@@ -66,7 +66,7 @@ function describeAndWrite(inputs: Inputs, outdir?: string): void {
     checkStateFolder(stateFolder, app.outdir);
     const project = [workingDirectory, ...(configFile === undefined ? [] : [dirname(configFile)])];
     protectLocalState(stateFolder, namesIn(app), !project.some((folder) => isIn(stateFolder, folder)));
-    if (metadata !== undefined) rememberCluster(stateFolder, metadata);
+    if (metadata !== undefined) saveMetadata(stateFolder, metadata);
   }
   writeCode(app, inputs);
   for (const name of namesIn(app)) keepPrivate(join(app.outdir, Manifest.stacksFolder, name));
@@ -98,7 +98,7 @@ export function writeCode(app: App, { payload, local, ...texts }: Inputs): void 
   if (left.length === 0) return;
   for (const file of files) rmSync(file);
   const found = [...new Set(left)].map((text) => JSON.stringify(text));
-  throw new InputError(
+  throw new UserError(
     ...found.map((text) => problem("template-refused", { what: "A part of the input", found: text })),
   );
 }
@@ -109,7 +109,7 @@ export function writeCode(app: App, { payload, local, ...texts }: Inputs): void 
  */
 export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF_OUTDIR ?? "cdktf.out"): void {
   if (!isIn(resolve(outdir), stateFolder)) return;
-  throw new InputError(
+  throw new UserError(
     problem("option-invalid", {
       path: "state.local.folder",
       found: "a folder in the output folder",

@@ -1,7 +1,7 @@
 import { AwsProvider } from "@cdktf/provider-aws/lib/provider/index.js";
 import type { Construct } from "constructs";
-import { ApiMembership } from "../constructs/aws/load-balancer-attachment.ts";
-import { FirewallRule, type Ingress } from "../constructs/aws/firewall-rules.ts";
+import { LoadBalancerAttachment } from "../constructs/aws/load-balancer-attachment.ts";
+import { FirewallRules, type Ingress } from "../constructs/aws/firewall-rules.ts";
 import { Machine } from "../constructs/aws/machine.ts";
 import { PayloadReader } from "../constructs/aws/payload-reader.ts";
 import { PayloadStore } from "../constructs/aws/payload-store.ts";
@@ -42,7 +42,7 @@ export class AwsBootstrap extends BootstrapStack {
     const ingress = ingressOf(inputs, aws);
     const firewall =
       ingress.length > 0
-        ? new FirewallRule(this, "firewall-rule", { name, vpcId: aws.vpcId, ingress, tags })
+        ? new FirewallRules(this, "firewall-rule", { name, vpcId: aws.vpcId, ingress, tags })
         : undefined;
     const machine = new Machine(this, "machine", {
       name,
@@ -60,10 +60,10 @@ export class AwsBootstrap extends BootstrapStack {
       rootVolume: { sizeGiB: aws.rootVolumeSizeGiB, kmsKeyArn: aws.rootVolumeKmsKeyArn },
       payload: this.payload,
       payloadUrl: store.url,
-      after: [store.stored, ...(reader === undefined ? [] : [reader.granted])],
+      dependsOn: [store.stored, ...(reader === undefined ? [] : [reader.granted])],
       tags,
     });
-    new ApiMembership(this, "api-membership", { machine, targetGroups: targetGroupsOf(aws) });
+    new LoadBalancerAttachment(this, "api-membership", { machine, targetGroups: targetGroupsOf(aws) });
     this.addOutputs({
       nodes: { securityGroups: [aws.masterSecurityGroupId, aws.workerSecurityGroupId] },
       privateIp: machine.privateIp,

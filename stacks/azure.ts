@@ -3,8 +3,8 @@ import { AzurermProvider } from "@cdktf/provider-azurerm/lib/provider/index.js";
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import { isIpv6Network } from "../src/core/addresses.ts";
-import { ApiMembership } from "../constructs/azure/load-balancer-attachment.ts";
-import { FirewallRule, type Ingress } from "../constructs/azure/firewall-rules.ts";
+import { LoadBalancerAttachment } from "../constructs/azure/load-balancer-attachment.ts";
+import { FirewallRules, type Ingress } from "../constructs/azure/firewall-rules.ts";
 import { type Image, Machine } from "../constructs/azure/machine.ts";
 import { NetworkInterface } from "../constructs/azure/network-interface.ts";
 import { PayloadReader } from "../constructs/azure/payload-reader.ts";
@@ -89,7 +89,7 @@ export class AzureBootstrap extends BootstrapStack {
     const ingress = ingressOf(inputs, azure, networkInterface);
     const firewall =
       ingress.length > 0
-        ? new FirewallRule(this, "firewall-rule", {
+        ? new FirewallRules(this, "firewall-rule", {
             name,
             networkSecurityGroup: azure.networkSecurityGroup,
             resourceGroupName: azure.networkSecurityGroupResourceGroupName,
@@ -97,7 +97,7 @@ export class AzureBootstrap extends BootstrapStack {
             ingress,
           })
         : undefined;
-    const membership = new ApiMembership(this, "api-membership", {
+    const membership = new LoadBalancerAttachment(this, "api-membership", {
       networkInterface,
       backendAddressPoolIds: azure.backendAddressPoolIds,
     });
@@ -116,7 +116,7 @@ export class AzureBootstrap extends BootstrapStack {
       payload: this.payload,
       payloadUrl: store.url,
       payloadQuery: sas?.query,
-      after: [store.stored, ...(reader === undefined ? [] : [reader.granted]), ...membership.joined],
+      dependsOn: [store.stored, ...(reader === undefined ? [] : [reader.granted]), ...membership.joined],
     });
     this.addOutputs({
       nodes: { networks: azure.nodeSubnets },

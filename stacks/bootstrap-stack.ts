@@ -66,8 +66,8 @@ export abstract class BootstrapStack extends TerraformStack {
     const { resource: report } = new DestroyStep(this, "report", {
       ...stepOf(this, inputs),
       command: ["teardown", "report", "--last-step", ...configOf(inputs), platform],
-      mayFail: true,
-      thenRemoves: [
+      continueOnFailure: true,
+      cleanupFiles: [
         payloadFileName,
         "plan",
         ...(stateFolder === undefined ? [] : [localStateBackup(this, stateFolder)]),
@@ -89,7 +89,7 @@ export abstract class BootstrapStack extends TerraformStack {
 
   protected addOutputs(machine: MachineOutputs): void {
     const { platform, inputs } = this.#props;
-    const { firewall, firewallNeed } = inputs;
+    const { firewall, requiredIngress } = inputs;
     const installDir = literal(shellWord(inputs.installDir), "The way to the install folder");
     const prefix = literal(configPrefix(inputs), "The way to the config file");
     const reachable = machine.publicIp ?? machine.privateIp;
@@ -106,12 +106,12 @@ export abstract class BootstrapStack extends TerraformStack {
           ? undefined
           : { value: [...machine.firewallRules], description: "The rules for 8091" },
       firewall_rule_needed:
-        firewall === "external" && firewallNeed !== undefined
+        firewall === "external" && requiredIngress !== undefined
           ? {
               value: {
-                ...firewallNeed,
-                sources: { ...firewallNeed.sources, ...machine.nodes },
-                destination: { ...firewallNeed.destination, address: machine.privateIp },
+                ...requiredIngress,
+                sources: { ...requiredIngress.sources, ...machine.nodes },
+                destination: { ...requiredIngress.destination, address: machine.privateIp },
               },
               description:
                 "The rule that someone must open before the first node boots, and close after the installation",

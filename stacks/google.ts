@@ -3,8 +3,8 @@ import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import type { GoogleInputs } from "../constructs/google/config.ts";
 import type { Inputs } from "./inputs.ts";
-import { ApiMembership } from "../constructs/google/load-balancer-attachment.ts";
-import { FirewallRule, type Ingress } from "../constructs/google/firewall-rules.ts";
+import { LoadBalancerAttachment } from "../constructs/google/load-balancer-attachment.ts";
+import { FirewallRules, type Ingress } from "../constructs/google/firewall-rules.ts";
 import { Machine } from "../constructs/google/machine.ts";
 import { PayloadReader } from "../constructs/google/payload-reader.ts";
 import { PayloadStore } from "../constructs/google/payload-store.ts";
@@ -38,11 +38,11 @@ export class GoogleBootstrap extends BootstrapStack {
     const mayRead =
       google.identityWaitSeconds === 0
         ? reader.granted
-        : new Wait(this, "identity-wait", { seconds: google.identityWaitSeconds, after: [reader.granted] }).done;
+        : new Wait(this, "identity-wait", { seconds: google.identityWaitSeconds, dependsOn: [reader.granted] }).done;
     const ingress = ingressOf(inputs, google);
     const firewall =
       ingress.length > 0
-        ? new FirewallRule(this, "firewall-rule", {
+        ? new FirewallRules(this, "firewall-rule", {
             name,
             project: networkProject,
             network: google.clusterNetwork,
@@ -66,7 +66,7 @@ export class GoogleBootstrap extends BootstrapStack {
       mayStop: inputs.replaceMachine,
       payload: this.payload,
       payloadUrl: store.url,
-      after: [store.stored, mayRead],
+      dependsOn: [store.stored, mayRead],
       labels,
     });
     if (google.autoRegisterInstanceGroup) this.#join(machine, inputs, google);
@@ -82,7 +82,7 @@ export class GoogleBootstrap extends BootstrapStack {
 
   #join(machine: Machine, { infraId }: Inputs, google: GoogleInputs): void {
     const { project, networkProject, region, zone, clusterNetwork, backendService } = google;
-    const { attachCommand, detachCommand } = new ApiMembership(this, "api-membership", {
+    const { attachCommand, detachCommand } = new LoadBalancerAttachment(this, "api-membership", {
       machine,
       payload: this.payload,
       zone,

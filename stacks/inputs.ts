@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { asKernelWrites, isIpAddress, liesIn } from "../src/core/addresses.ts";
+import { canonicalIp, isIpAddress, liesIn } from "../src/core/addresses.ts";
 import { type BootstrapPayload, makePayload } from "../src/core/bootstrap.ts";
-import type { FirewallNeed } from "../src/core/konnectivity/required-ingress.ts";
-import { InputError, optionsOf, type Problem, problem, type Warning } from "../src/core/errors.ts";
+import type { RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
+import { UserError, optionsOf, type Problem, problem, type Warning } from "../src/core/errors.ts";
 import { type AwsInputs, resolveAws } from "../constructs/aws/config.ts";
 import { type AzureInputs, resolveAzure } from "../constructs/azure/config.ts";
 import { type Config, readConfigAsFarAsPossible } from "../src/config/config-file.ts";
@@ -13,7 +13,7 @@ import { type LocalInputs, localSchema, resolveLocal } from "../constructs/local
 import { bootstrapIgnOf, metadataOf, readBootstrapIgn } from "../src/config/install-dir.ts";
 import type { Metadata } from "../src/config/metadata.ts";
 import { type Platform, type PlatformContext, platforms } from "../src/config/platform.ts";
-import { deployedIn, rememberedCluster } from "../src/config/saved-metadata.ts";
+import { deployedIn, readSavedMetadata } from "../src/config/saved-metadata.ts";
 import { recordName } from "../constructs/shared/digest-tag.ts";
 import { readStream } from "../src/config/stream.ts";
 import { isThere } from "../src/files/user-file.ts";
@@ -37,7 +37,7 @@ export function configFileIfThere(
   const file = configFileOf(environment);
   if (file !== usualFile || existsSync(resolve(workingDirectory, file))) return file;
   if (deployedIn(resolve(workingDirectory, usualStateFolder)).length > 0)
-    throw new InputError(problem("config-gone", { file, folder: usualStateFolder }));
+    throw new UserError(problem("config-gone", { file, folder: usualStateFolder }));
   return undefined;
 }
 
@@ -68,7 +68,7 @@ export interface Inputs extends Pick<
   readonly metadata?: Metadata;
   readonly payload: PayloadInput;
   /** The rule that must be open. @default - the tunnel is off, or there is no payload */
-  readonly firewallNeed?: FirewallNeed;
+  readonly requiredIngress?: RequiredIngress;
   /** The machine's private address, if the config fixes it. */
   readonly fixedAddress?: string;
   readonly warnings: readonly Warning[];
@@ -100,7 +100,7 @@ export function readInputs(
     try {
       return step();
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
+      if (!(error instanceof UserError)) throw error;
       problems.push(...error.problems);
       return undefined;
     }
@@ -111,7 +111,7 @@ export function readInputs(
   const shownInstallDir = relative(workingDirectory, installDir) || ".";
 
   const metadata = attempt(
-    () => metadataOf(installDir) ?? (stateFolder === undefined ? undefined : rememberedCluster(stateFolder)),
+    () => metadataOf(installDir) ?? (stateFolder === undefined ? undefined : readSavedMetadata(stateFolder)),
   );
   const inCloud = platforms.some((platform) => config[platform] !== undefined);
   const deployed = stateFolder === undefined ? [] : deployedIn(stateFolder);
@@ -144,7 +144,7 @@ export function readInputs(
     payloadThere === true ? attempt(() => makePayload(readBootstrapIgn(installDir), config.tunnel, now)) : undefined;
 
   const fixedAddress =
-    config.tunnel !== "off" && isIpAddress(config.tunnel.address) ? asKernelWrites(config.tunnel.address) : undefined;
+    config.tunnel !== "off" && isIpAddress(config.tunnel.address) ? canonicalIp(config.tunnel.address) : undefined;
   const infraId =
     inCloud && !metadataDamaged
       ? infraIdOf(config, metadata, shownInstallDir, problems)
@@ -154,7 +154,7 @@ export function readInputs(
       code: "platform-still-deployed",
       message: `${platform}-bootstrap is still deployed, but ${platform} is not in the config, and without it nothing can be destroyed: put it back and run \`npx cdktf destroy '${platform}-*'\` first.`,
     });
-  const remembered = stateFolder === undefined ? undefined : attempt(() => rememberedCluster(stateFolder));
+  const remembered = stateFolder === undefined ? undefined : attempt(() => readSavedMetadata(stateFolder));
   if (
     inCloud &&
     stateFolder !== undefined &&
@@ -211,7 +211,7 @@ export function readInputs(
   const follows = (option: string) =>
     wrong.some((path) => path === option || path.startsWith(`${option}.`) || option.startsWith(`${path}.`));
   const others = problems.filter((found) => !optionsOf(found).some(follows));
-  if (inFile.length + others.length > 0) throw new InputError(...inFile, ...others);
+  if (inFile.length + others.length > 0) throw new UserError(...inFile, ...others);
 
   const missing = `there is no bootstrap.ign in ${shownInstallDir}`;
   if (destroyOnly && inCloud)
@@ -235,7 +235,7 @@ export function readInputs(
       payload === undefined
         ? { present: false, why: missing }
         : { present: true, text: payload.text, sha512: payload.sha512 },
-    firewallNeed: payload?.firewall,
+    requiredIngress: payload?.firewall,
     fixedAddress,
     warnings: [...warnings, ...(payload?.warnings ?? [])],
   };
@@ -280,7 +280,11 @@ function infraIdOf(
   return metadata?.infraID ?? "";
 }
 
-function addressProblems(config: Config, fixedAddress: string | undefined, need: FirewallNeed | undefined): Problem[] {
+function addressProblems(
+  config: Config,
+  fixedAddress: string | undefined,
+  need: RequiredIngress | undefined,
+): Problem[] {
   if (fixedAddress === undefined) return [];
   const problems: Problem[] = [];
   const configured = platforms.filter((platform) => config[platform] !== undefined);

@@ -20,7 +20,7 @@ export class TeardownStack extends TerraformStack {
     const sweep = new DestroyStep(this, "sweep", {
       ...stepOf(this, inputs),
       command: ["teardown", "sweep", ...configOf(inputs), platform],
-      mayFail: true,
+      continueOnFailure: true,
     });
     new DestroyStep(this, "gate", {
       ...gateStep(this, platform, inputs),

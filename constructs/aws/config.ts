@@ -1,18 +1,18 @@
 import { z } from "zod";
-import { network, textLike, wholeNumber, yesOrNo } from "../../src/core/schema/fields.ts";
+import { network, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld } from "../../src/config/platform.ts";
 
 const id = (prefix: string) =>
-  textLike(`an id like ${prefix}-0123456789abcdef0`, new RegExp(`^${prefix}-[0-9a-f]{8,17}$`));
+  pattern(`an id like ${prefix}-0123456789abcdef0`, new RegExp(`^${prefix}-[0-9a-f]{8,17}$`));
 export const ami = () => id("ami");
 const arn = (service: string, example: string, resource: string, account = "\\d{12}") =>
-  textLike(
+  pattern(
     `an ARN like arn:aws:${service}:${example}`,
     new RegExp(`^arn:aws(-[a-z-]+)?:${service}:[a-z0-9-]*:${account}:${resource}$`),
   );
 /** Not an alias: IAM does not let anybody decrypt by one. */
 const kmsKey = () => arn("kms", "eu-central-1:123456789012:key/…", "key/[\\w-]+");
-export const awsRegion = () => textLike("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/);
+export const awsRegion = () => pattern("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/);
 const targetGroup = () =>
   arn(
     "elasticloadbalancing",
@@ -38,7 +38,7 @@ export const awsSchema = z.strictObject(
     privateSubnet: id("subnet")
       .optional()
       .describe("A subnet whose machines reach the registries in another way. Give this one or publicSubnet."),
-    publicIp: yesOrNo().default(false).describe("Whether the machine gets a public address."),
+    publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
     masterSecurityGroupId: id("sg").describe("The control plane's security group; the machine joins it."),
     workerSecurityGroupId: id("sg").describe("The workers' security group: their agents dial 8091."),
     bootstrapSecurityGroupIds: z
@@ -46,7 +46,7 @@ export const awsSchema = z.strictObject(
       .max(10, { error: "a list of at most 10 security groups" })
       .default([])
       .describe("More security groups for the machine: with `firewall: external` the one that opens 8091."),
-    autoRegisterELB: yesOrNo().default(true).describe("Whether the machine joins the API's target groups."),
+    autoRegisterELB: boolean().default(true).describe("Whether the machine joins the API's target groups."),
     externalApiTargetGroupArn: targetGroup()
       .optional()
       .describe("Target group of the API, 6443, for clients outside. Default: none, the API is private."),
@@ -55,15 +55,15 @@ export const awsSchema = z.strictObject(
       .optional()
       .describe("Target group of the machine config server, 22623."),
     rhcosAmi: ami().optional().describe("The machine's image. Default: the stream's, by region."),
-    bootstrapInstanceType: textLike("an instance type like m6i.xlarge", /^[a-z][a-z0-9-]*\.[a-z0-9-]+$/)
+    bootstrapInstanceType: pattern("an instance type like m6i.xlarge", /^[a-z][a-z0-9-]*\.[a-z0-9-]+$/)
       .optional()
       .describe("The machine's size. Default: m6i.xlarge, on aarch64 m6g.xlarge."),
-    rootVolumeSizeGiB: wholeNumber(100, 16384).default(120).describe("The machine's disk, gp3 and encrypted."),
+    rootVolumeSizeGiB: integer(100, 16384).default(120).describe("The machine's disk, gp3 and encrypted."),
     rootVolumeKmsKeyArn: kmsKey().optional().describe("Encrypts the root volume. Default: the account's default key."),
     payloadKmsKeyArn: kmsKey().optional().describe("Encrypts the payload. Default: S3's own key."),
     allowedBootstrapSshCidr: network().optional().describe("Who may come by ssh (22). Default: nobody."),
     allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
-    bootstrapInstanceProfile: textLike("the name of an instance profile", /^[\w+=,.@-]{1,128}$/)
+    bootstrapInstanceProfile: pattern("the name of an instance profile", /^[\w+=,.@-]{1,128}$/)
       .optional()
       .describe(
         "An instance profile of yours that may read the payload. Default: a new one that can read that object and nothing else.",
@@ -71,7 +71,7 @@ export const awsSchema = z.strictObject(
     permissionsBoundaryArn: arn("iam", ":123456789012:policy/…", "policy/[\\w+=,.@/-]+", "(?:\\d{12}|aws)")
       .optional()
       .describe("Permissions boundary of the role that is made. Default: none."),
-    identityWaitSeconds: wholeNumber(0, 900)
+    identityWaitSeconds: integer(0, 900)
       .optional()
       .describe(
         `How long the deploy waits for the new role to spread before the machine boots; Ignition gives up on the first refusal. Default: ${identityWait}.`,

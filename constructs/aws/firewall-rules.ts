@@ -14,7 +14,7 @@ export interface Ingress {
   readonly sources: readonly Source[];
 }
 
-export interface FirewallRuleProps {
+export interface FirewallRulesProps {
   readonly name: string;
   readonly vpcId: string;
   readonly ingress: readonly Ingress[];
@@ -22,12 +22,12 @@ export interface FirewallRuleProps {
 }
 
 /** The bootstrap machine's own security group, with one rule for each port and source. No other machine is in it. */
-export class FirewallRule extends Construct {
+export class FirewallRules extends Construct {
   readonly securityGroupId: string;
   /** By the ingress that they are for. */
   readonly ruleIds: Readonly<Record<string, readonly string[]>>;
 
-  constructor(scope: Construct, id: string, props: FirewallRuleProps) {
+  constructor(scope: Construct, id: string, props: FirewallRulesProps) {
     super(scope, id);
     const { name, vpcId, ingress, tags } = props;
     const group = new SecurityGroup(this, "group", {
@@ -40,7 +40,7 @@ export class FirewallRule extends Construct {
     this.ruleIds = Object.fromEntries(ingress.map((one) => [one.id, this.#make(one, props)]));
   }
 
-  #make({ id, description, port, sources }: Ingress, { name, tags }: FirewallRuleProps): string[] {
+  #make({ id, description, port, sources }: Ingress, { name, tags }: FirewallRulesProps): string[] {
     return sources.map((source, index) => {
       const ruleId = sources.length === 1 ? id : `${id}-${index}`;
       return new VpcSecurityGroupIngressRule(this, ruleId, {

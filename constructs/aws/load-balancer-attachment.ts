@@ -10,14 +10,14 @@ export interface TargetGroup {
   readonly port: number;
 }
 
-export interface ApiMembershipProps {
+export interface LoadBalancerAttachmentProps {
   readonly machine: Machine;
   readonly targetGroups: readonly TargetGroup[];
 }
 
 /** The machine behind the API's load balancers, by address or by instance, as each target group wants. */
-export class ApiMembership extends Construct {
-  constructor(scope: Construct, id: string, props: ApiMembershipProps) {
+export class LoadBalancerAttachment extends Construct {
+  constructor(scope: Construct, id: string, props: LoadBalancerAttachmentProps) {
     super(scope, id);
     const { machine, targetGroups } = props;
     for (const { id: groupId, arn, port } of targetGroups) {

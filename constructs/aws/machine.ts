@@ -21,7 +21,7 @@ export interface MachineProps {
   readonly payload: PayloadFile;
   readonly payloadUrl: string;
   /** What must be there before it boots: Ignition gives up on the first refusal. */
-  readonly after: readonly ITerraformDependable[];
+  readonly dependsOn: readonly ITerraformDependable[];
   readonly tags: Readonly<Record<string, string>>;
 }
 
@@ -79,7 +79,7 @@ export class Machine extends Construct {
         ),
         ...(fixedAddress !== undefined && { precondition: [this.#freeIn(props.subnet, fixedAddress)] }),
       },
-      dependsOn: [...props.after],
+      dependsOn: [...props.dependsOn],
     });
     payload.watch(instance, "tags");
     this.instanceId = instance.id;

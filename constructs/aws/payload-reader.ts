@@ -49,6 +49,6 @@ export class PayloadReader extends Construct {
     const profile = new IamInstanceProfile(this, "profile", { name, role: role.name, tags });
     this.instanceProfile = profile.name;
     this.granted =
-      waitSeconds === 0 ? policy : new Wait(this, "wait", { seconds: waitSeconds, after: [policy, profile] }).done;
+      waitSeconds === 0 ? policy : new Wait(this, "wait", { seconds: waitSeconds, dependsOn: [policy, profile] }).done;
   }
 }

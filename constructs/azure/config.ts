@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isIpv6, isIpv6Network, networkContains, networksOverlap } from "../../src/core/addresses.ts";
 import { coreKeyOf, sshKey } from "./ssh-key.ts";
-import { network, oneOf, textLike, wholeNumber, yesOrNo } from "../../src/core/schema/fields.ts";
+import { network, oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { invalid, type PlatformContext, refuse, required, warnOfWorld } from "../../src/config/platform.ts";
 
 /** What differs between Azure's clouds, by the names that openshift-install gives them. */
@@ -18,11 +18,11 @@ const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-
 const group = "[\\p{L}\\p{N}_.()\\-]{0,89}[\\p{L}\\p{N}_()\\-]";
 const name = "[a-zA-Z0-9]([\\w.\\-]{0,78}\\w)?";
 
-export const resourceGroup = () => textLike("a resource group's name", new RegExp(`^${group}$`, "u"));
-export const azureRegion = () => textLike("a region like westeurope", /^[a-z][a-z0-9]+$/);
-const named = (what: string) => textLike(`a ${what}'s name`, new RegExp(`^${name}$`));
+export const resourceGroup = () => pattern("a resource group's name", new RegExp(`^${group}$`, "u"));
+export const azureRegion = () => pattern("a region like westeurope", /^[a-z][a-z0-9]+$/);
+const named = (what: string) => pattern(`a ${what}'s name`, new RegExp(`^${name}$`));
 const idOf = (what: string, ...types: string[]) =>
-  textLike(
+  pattern(
     `the id of ${what}, like /subscriptions/…/providers/${types[0]?.replaceAll("/*", "/…") ?? ""}`,
     new RegExp(
       `^/subscriptions/${uuid}/resourceGroups/${group}/providers/(${types.map((type) => type.replaceAll(".", "\\.").replaceAll("*", name)).join("|")})$`,
@@ -39,7 +39,7 @@ export const rulePlaces = { agents: 0, ssh: mostNodeSubnets, journal: mostNodeSu
 /** Names are those of the UPI template `04_bootstrap.json` and of install-config.yaml, where they have one. */
 export const azureSchema = z.strictObject(
   {
-    subscriptionId: textLike("a subscription's id", new RegExp(`^${uuid}$`))
+    subscriptionId: pattern("a subscription's id", new RegExp(`^${uuid}$`))
       .optional()
       .describe("The cluster's subscription. Default: the environment's ARM_SUBSCRIPTION_ID."),
     cloudName: oneOf(...cloudNames)
@@ -69,7 +69,7 @@ export const azureSchema = z.strictObject(
     nodeSubnets: listOf(network(), 1, mostNodeSubnets, `a list of 1 to ${mostNodeSubnets} networks`).describe(
       "The networks of all nodes, IPv4 and IPv6: their agents dial 8091. One rule each.",
     ),
-    firewallPriority: wholeNumber(100, 4096)
+    firewallPriority: integer(100, 4096)
       .default(300)
       .describe(
         "Priority of the first rule for 8091; each more has the next one. ssh's is 50 behind the first, the journal's 51. A taken one is refused.",
@@ -93,12 +93,10 @@ export const azureSchema = z.strictObject(
     marketplaceImage: z
       .strictObject(
         {
-          publisher: textLike("a publisher, like redhat", /^[\w.-]+$/).describe("Who sells it."),
-          offer: textLike("an offer, like rh-ocp-worker", /^[\w.-]+$/).describe("What is sold."),
-          sku: textLike("a SKU of generation 2, like rh-ocp-worker", /^[\w.-]+$/).describe(
-            "Which of it; generation 2.",
-          ),
-          version: textLike("a version, like 413.92.2023101700", /^[\w.-]+$/).describe("Its version."),
+          publisher: pattern("a publisher, like redhat", /^[\w.-]+$/).describe("Who sells it."),
+          offer: pattern("an offer, like rh-ocp-worker", /^[\w.-]+$/).describe("What is sold."),
+          sku: pattern("a SKU of generation 2, like rh-ocp-worker", /^[\w.-]+$/).describe("Which of it; generation 2."),
+          version: pattern("a version, like 413.92.2023101700", /^[\w.-]+$/).describe("Its version."),
           plan: oneOf("WithPurchasePlan", "NoPurchasePlan")
             .default("WithPurchasePlan")
             .describe("Whether the image is bought; its terms must then have been accepted."),
@@ -107,20 +105,20 @@ export const azureSchema = z.strictObject(
       )
       .optional()
       .describe("An image of the marketplace instead. Default: none."),
-    bootstrapVMSize: textLike("a size like Standard_D4as_v5", /^Standard_[A-Z]+\d+(-\d+)?[a-z]*(_[A-Za-z0-9]+)*$/)
+    bootstrapVMSize: pattern("a size like Standard_D4as_v5", /^Standard_[A-Z]+\d+(-\d+)?[a-z]*(_[A-Za-z0-9]+)*$/)
       .optional()
       .describe("The machine's size. Default: Standard_D4as_v5, on aarch64 Standard_D4ps_v5."),
-    osDiskSizeGB: wholeNumber(100, 4095).default(128).describe("The machine's disk, Premium_LRS."),
+    osDiskSizeGB: integer(100, 4095).default(128).describe("The machine's disk, Premium_LRS."),
     diskEncryptionSetId: idOf("a disk encryption set", "Microsoft.Compute/diskEncryptionSets/*")
       .optional()
       .describe("Encrypts the disk with your key. Default: the platform's key."),
-    encryptionAtHost: yesOrNo()
+    encryptionAtHost: boolean()
       .default(false)
       .describe("Encrypts caches and temporary disk too; the subscription must have the feature EncryptionAtHost."),
     sshKeyData: sshKey()
       .optional()
       .describe("A public key for the account core; Azure demands one. Default: one that bootstrap.ign has for core."),
-    publicIp: yesOrNo().default(false).describe("Whether the machine gets a public address."),
+    publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
     allowedBootstrapSshCidr: network().optional().describe("Who may come by ssh (22). Default: nobody."),
     allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
     pointer: oneOf("sas", "identity")
@@ -128,7 +126,7 @@ export const azureSchema = z.strictObject(
       .describe(
         "How the machine may read the payload: by a signed URL, which every release can and which Terraform's state holds, or by an identity, which needs an image with Ignition 2.21.",
       ),
-    sasHours: wholeNumber(1, 168)
+    sasHours: integer(1, 168)
       .optional()
       .describe("How long the signed URL is good, from the first deploy of a payload. Default: 24."),
     bootstrapIdentityId: idOf("a user-assigned identity", "Microsoft.ManagedIdentity/userAssignedIdentities/*")
@@ -136,7 +134,7 @@ export const azureSchema = z.strictObject(
       .describe(
         "An identity of yours for the machine; with `pointer: identity` it must be able to read the payload. Default: none, with `pointer: identity` a new one that can read that container and nothing else.",
       ),
-    identityWaitSeconds: wholeNumber(0, 1800)
+    identityWaitSeconds: integer(0, 1800)
       .optional()
       .describe("How long a new identity's permission may take to spread before the machine boots. Default: 300."),
   },

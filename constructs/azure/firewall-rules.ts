@@ -15,7 +15,7 @@ export interface Ingress {
   readonly destination: string;
 }
 
-export interface FirewallRuleProps {
+export interface FirewallRulesProps {
   readonly name: string;
   readonly networkSecurityGroup: string;
   readonly resourceGroupName: string;
@@ -25,11 +25,11 @@ export interface FirewallRuleProps {
 }
 
 /** Rules in the cluster's network security group, one for each port and source, for the bootstrap machine's address only. */
-export class FirewallRule extends Construct {
+export class FirewallRules extends Construct {
   /** Of the rules for this port. */
   readonly idsFor: (port: number) => string[];
 
-  constructor(scope: Construct, id: string, props: FirewallRuleProps) {
+  constructor(scope: Construct, id: string, props: FirewallRulesProps) {
     super(scope, id);
     const { name, networkSecurityGroup, resourceGroupName, priority, ingress } = props;
     const group = new DataAzurermNetworkSecurityGroup(this, "group", { name: networkSecurityGroup, resourceGroupName });

@@ -3,17 +3,17 @@ import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
 import type { NetworkInterface } from "./network-interface.ts";
 
-export interface ApiMembershipProps {
+export interface LoadBalancerAttachmentProps {
   readonly networkInterface: NetworkInterface;
   readonly backendAddressPoolIds: readonly string[];
 }
 
 /** The machine behind the API's load balancers. */
-export class ApiMembership extends Construct {
+export class LoadBalancerAttachment extends Construct {
   /** Before the machine boots: through a pool it may have its only way out, and a machine that cannot fetch does not come up. */
   readonly joined: readonly ITerraformDependable[];
 
-  constructor(scope: Construct, id: string, props: ApiMembershipProps) {
+  constructor(scope: Construct, id: string, props: LoadBalancerAttachmentProps) {
     super(scope, id);
     const { networkInterface, backendAddressPoolIds } = props;
     this.joined = backendAddressPoolIds.map(

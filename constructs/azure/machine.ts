@@ -34,7 +34,7 @@ export interface MachineProps {
   /** A signed URL's query, "?" included. @default - the URL is enough */
   readonly payloadQuery?: string;
   /** What must be there before it boots: Ignition gives up on the first refusal. */
-  readonly after: readonly ITerraformDependable[];
+  readonly dependsOn: readonly ITerraformDependable[];
   readonly tags: Readonly<Record<string, string>>;
 }
 
@@ -90,7 +90,7 @@ export class Machine extends Construct {
         ),
         precondition: [...props.preconditions],
       },
-      dependsOn: [...props.after],
+      dependsOn: [...props.dependsOn],
     });
     payload.watch(machine, "tags");
     this.machineId = machine.id;

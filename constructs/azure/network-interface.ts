@@ -2,7 +2,7 @@ import { DataAzurermSubnet } from "@cdktf/provider-azurerm/lib/data-azurerm-subn
 import { NetworkInterface as Interface } from "@cdktf/provider-azurerm/lib/network-interface/index.js";
 import { PublicIp } from "@cdktf/provider-azurerm/lib/public-ip/index.js";
 import { Construct } from "constructs";
-import { asKernelWrites, isIpv6, isIpv6Network } from "../../src/core/addresses.ts";
+import { canonicalIp, isIpv6, isIpv6Network } from "../../src/core/addresses.ts";
 import type { PayloadFile } from "../shared/payload-file.ts";
 import { addressForMachines } from "../shared/subnet-condition.ts";
 import { addressOf } from "../shared/terraform-address.ts";
@@ -42,7 +42,7 @@ export class NetworkInterface extends Construct {
   constructor(scope: Construct, id: string, props: NetworkInterfaceProps) {
     super(scope, id);
     const { name, resourceGroupName, region, subnet, tags } = props;
-    const fixed = props.fixedAddress === undefined ? undefined : asKernelWrites(props.fixedAddress);
+    const fixed = props.fixedAddress === undefined ? undefined : canonicalIp(props.fixedAddress);
     const fixed4 = fixed === undefined || isIpv6(fixed) ? undefined : fixed;
     const fixed6 = fixed !== undefined && isIpv6(fixed) ? fixed : undefined;
     const publicIp = props.publicIp

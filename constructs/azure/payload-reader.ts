@@ -36,6 +36,6 @@ export class PayloadReader extends Construct {
       principalType: "ServicePrincipal",
     });
     this.identityId = identity.id;
-    this.granted = new Wait(this, "wait", { seconds: props.waitSeconds, after: [grant] }).done;
+    this.granted = new Wait(this, "wait", { seconds: props.waitSeconds, dependsOn: [grant] }).done;
   }
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { textLike } from "../../src/core/schema/fields.ts";
+import { pattern } from "../../src/core/schema/fields.ts";
 
 export const sshKey = () =>
-  textLike("an RSA or ED25519 public key in one line", /^ssh-(rsa|ed25519) AAAA[A-Za-z0-9+/]+=*( [^\r\n]*)?$/);
+  pattern("an RSA or ED25519 public key in one line", /^ssh-(rsa|ed25519) AAAA[A-Za-z0-9+/]+=*( [^\r\n]*)?$/);
 
 const core = z.object({
   passwd: z.object({

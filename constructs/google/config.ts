@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { isIpv6, isNetworkStart } from "../../src/core/addresses.ts";
-import { oneOf, textLike, wholeNumber, yesOrNo } from "../../src/core/schema/fields.ts";
+import { oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./resource-link.ts";
 import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld } from "../../src/config/platform.ts";
 
-export const googleRegion = () => textLike("a region like europe-west1", /^[a-z]+(-[a-z]+)+\d+$/);
+export const googleRegion = () => pattern("a region like europe-west1", /^[a-z]+(-[a-z]+)+\d+$/);
 const networkTag = () =>
   googleName("a network tag like prod-x7k2p-master (lower case letters, digits and -, at most 63)");
 const kmsKey = () =>
-  textLike(
+  pattern(
     "a key like projects/my-project/locations/europe-west1/keyRings/my-ring/cryptoKeys/my-key (without a version)",
     /^projects\/[a-z0-9.:-]+\/locations\/[a-z0-9-]+\/keyRings\/[\w-]{1,63}\/cryptoKeys\/[\w-]{1,63}$/,
   );
@@ -28,7 +28,7 @@ export const googleSchema = z.strictObject(
         "Host project of a shared VPC: the rules are made there. Default: what metadata.json says, or project.",
       ),
     region: googleRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
-    zone: textLike("a zone like europe-west1-b", /^[a-z]+(-[a-z]+)+\d+-[a-z0-9]+$/).describe(
+    zone: pattern("a zone like europe-west1-b", /^[a-z]+(-[a-z]+)+\d+-[a-z0-9]+$/).describe(
       "Where the machine is: a zone of the region.",
     ),
     clusterNetwork: googleLink("networks", "projects/my-project/global/networks/my-network").describe(
@@ -37,7 +37,7 @@ export const googleSchema = z.strictObject(
     subnet: googleLink("subnetworks", "projects/my-project/regions/europe-west1/subnetworks/my-subnet").describe(
       "The control plane's subnet, by name or link. Its machines reach the registries and Cloud Storage, by Cloud NAT for example.",
     ),
-    publicIp: yesOrNo().default(false).describe("Whether the machine gets a public address."),
+    publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
     controlPlaneTag: networkTag()
       .optional()
       .describe("Network tag of the control plane; the machine carries it. Default: <infra ID>-master, as in UPI."),
@@ -49,13 +49,13 @@ export const googleSchema = z.strictObject(
       .max(10, { error: "a list of at most 10 network tags" })
       .default([])
       .describe("More network tags for the machine, for routes or rules of yours."),
-    autoRegisterInstanceGroup: yesOrNo()
+    autoRegisterInstanceGroup: boolean()
       .default(true)
       .describe("Whether the machine joins an instance group behind the API's load balancer."),
     instanceGroup: googleLink("instanceGroups", "projects/my-project/zones/europe-west1-b/instanceGroups/my-group")
       .optional()
       .describe("The control plane's instance group in this zone, by name or link; it must be unmanaged."),
-    ownInstanceGroup: yesOrNo()
+    ownInstanceGroup: boolean()
       .default(false)
       .describe(
         "Whether a group of the machine's own is made instead, which you attach, and detach before destroying.",
@@ -64,29 +64,29 @@ export const googleSchema = z.strictObject(
       .optional()
       .describe("Backend service that the own group is for. Default: <infra ID>-api-internal, as in UPI."),
     image: imageLink().optional().describe("The machine's image. Default: the stream's."),
-    machineType: textLike("a machine type like n2-standard-4", /^[a-z][a-z0-9]*(-[a-z0-9]+)+$/)
+    machineType: pattern("a machine type like n2-standard-4", /^[a-z][a-z0-9]*(-[a-z0-9]+)+$/)
       .optional()
       .describe("The machine's size. Default: n2-standard-4, on aarch64 t2a-standard-4."),
-    rootVolumeSize: wholeNumber(100, 65536).default(128).describe("The machine's disk, in GB."),
+    rootVolumeSize: integer(100, 65536).default(128).describe("The machine's disk, in GB."),
     rootVolumeType: oneOf("pd-ssd", "pd-balanced", "hyperdisk-balanced")
       .default("pd-ssd")
       .describe("Kind of disk; newer machine families take hyperdisk-balanced only."),
     rootVolumeKmsKey: kmsKey().optional().describe("Encrypts the machine's disk. Default: Google's own key."),
     payloadKmsKey: kmsKey().optional().describe("Encrypts the payload. Default: Google's own key."),
-    secureBoot: yesOrNo()
+    secureBoot: boolean()
       .optional()
       .describe(
         "Whether only signed boot software runs. Needs an image with a signed boot loader. Default: not set; no shielded VM option is sent to Google then.",
       ),
-    vtpm: yesOrNo()
+    vtpm: boolean()
       .optional()
       .describe("Whether the machine has a virtual TPM. Default: not set; true if another shielded VM option is set."),
-    integrityMonitoring: yesOrNo()
+    integrityMonitoring: boolean()
       .optional()
       .describe(
         "Whether Google compares each boot with the first one; needs vtpm. Default: not set; the value of vtpm if another shielded VM option is set.",
       ),
-    serviceAccount: textLike(
+    serviceAccount: pattern(
       "the email of a service account, like name@my-project.iam.gserviceaccount.com",
       /^[a-z0-9][a-z0-9-]*@([a-z0-9-]+\.)+gserviceaccount\.com$/,
     )
@@ -94,13 +94,10 @@ export const googleSchema = z.strictObject(
       .describe(
         "A service account of yours for the machine; it may read the payload's bucket while that exists. Default: a new one that can read that bucket and nothing else.",
       ),
-    identityWaitSeconds: wholeNumber(0, 900)
+    identityWaitSeconds: integer(0, 900)
       .default(120)
       .describe("How long the machine waits for its new permission to spread; Ignition gives up on the first refusal."),
-    bucketName: textLike(
-      "a bucket name (3 to 63 lower case letters, digits and -)",
-      /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
-    )
+    bucketName: pattern("a bucket name (3 to 63 lower case letters, digits and -)", /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/)
       .optional()
       .describe("The payload's bucket. Default: <infra ID>-bootstrap-<part of the cluster's ID>."),
     allowedBootstrapSshCidr: ipv4Network().optional().describe("Who may come by ssh (22). Default: nobody."),

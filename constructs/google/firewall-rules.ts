@@ -12,7 +12,7 @@ export interface Ingress {
   readonly sources: readonly Source[];
 }
 
-export interface FirewallRuleProps {
+export interface FirewallRulesProps {
   readonly name: string;
   /** The network's project: rules of a shared VPC are the host project's. */
   readonly project: string;
@@ -23,17 +23,17 @@ export interface FirewallRuleProps {
 }
 
 /** The bootstrap machine's own firewall rules: one for each port and source. */
-export class FirewallRule extends Construct {
+export class FirewallRules extends Construct {
   /** By the ingress that they are for. */
   readonly ruleIds: Readonly<Record<string, readonly string[]>>;
 
-  constructor(scope: Construct, id: string, props: FirewallRuleProps) {
+  constructor(scope: Construct, id: string, props: FirewallRulesProps) {
     super(scope, id);
     const { ingress } = props;
     this.ruleIds = Object.fromEntries(ingress.map((one) => [one.id, this.#make(one, props)]));
   }
 
-  #make({ id, description, port, sources }: Ingress, props: FirewallRuleProps): string[] {
+  #make({ id, description, port, sources }: Ingress, props: FirewallRulesProps): string[] {
     const { name, project, network, targetTag } = props;
     return sources.map((source, index) => {
       const ruleId = sources.length === 1 ? id : `${id}-${index}`;

@@ -17,7 +17,7 @@ export interface OwnGroup {
   readonly backendService: string;
 }
 
-export interface ApiMembershipProps {
+export interface LoadBalancerAttachmentProps {
   readonly machine: Machine;
   readonly payload: PayloadFile;
   readonly zone: string;
@@ -26,13 +26,13 @@ export interface ApiMembershipProps {
 }
 
 /** The machine behind the API's load balancer, as a member of an instance group. */
-export class ApiMembership extends Construct {
+export class LoadBalancerAttachment extends Construct {
   /** For an own group: puts it behind the load balancer. The provider cannot, for a load balancer that it did not make. */
   readonly attachCommand?: string;
   /** For an own group: takes it out again. While it is attached, Google refuses to delete it. */
   readonly detachCommand?: string;
 
-  constructor(scope: Construct, id: string, props: ApiMembershipProps) {
+  constructor(scope: Construct, id: string, props: LoadBalancerAttachmentProps) {
     super(scope, id);
     const { machine, payload, zone, group } = props;
     if (typeof group !== "string") {
@@ -54,7 +54,7 @@ export class ApiMembership extends Construct {
     });
   }
 
-  #make({ name, network }: OwnGroup, { payload, zone }: ApiMembershipProps): string {
+  #make({ name, network }: OwnGroup, { payload, zone }: LoadBalancerAttachmentProps): string {
     return new ComputeInstanceGroup(this, "group", {
       name,
       description: "The bootstrap machine alone",

@@ -28,7 +28,7 @@ export interface MachineProps {
   readonly payload: PayloadFile;
   readonly payloadUrl: string;
   /** What must be there before it boots: Ignition gives up on the first refusal. */
-  readonly after: readonly ITerraformDependable[];
+  readonly dependsOn: readonly ITerraformDependable[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -109,7 +109,7 @@ export class Machine extends Construct {
         ),
         ...(fixedAddress !== undefined && { precondition: [this.#freeIn(subnet, fixedAddress)] }),
       },
-      dependsOn: [...props.after],
+      dependsOn: [...props.dependsOn],
     });
     payload.watch(instance, "metadata");
     if (props.shielded !== undefined) this.#watchShielded(instance, payload, props.shielded);

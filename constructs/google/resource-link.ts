@@ -1,4 +1,4 @@
-import { textLike } from "../../src/core/schema/fields.ts";
+import { pattern } from "../../src/core/schema/fields.ts";
 
 /** What Google calls things: lower case letters, digits and -, at most 63. Network tags too. */
 const name = "[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?";
@@ -7,20 +7,20 @@ const api = "https://(?:www|compute)\\.googleapis\\.com/compute/(?:v1|beta)/";
 
 const places = { networks: "global", subnetworks: "regions/[a-z0-9-]+", instanceGroups: "zones/[a-z0-9-]+" } as const;
 
-export const googleName = (expected: string) => textLike(expected, new RegExp(`^${name}$`));
+export const googleName = (expected: string) => pattern(expected, new RegExp(`^${name}$`));
 
-export const projectId = () => textLike("a project ID like my-project", new RegExp(`^${project}$`));
+export const projectId = () => pattern("a project ID like my-project", new RegExp(`^${project}$`));
 
 /** A thing by its name, by its path, or by its link as gcloud prints it. */
 export const googleLink = (kind: keyof typeof places, example: string) =>
-  textLike(
+  pattern(
     `a name, or a link like ${example}`,
     new RegExp(`^(?:(?:${api})?projects/${project}/${places[kind]}/${kind}/)?${name}$`),
   );
 
 /** An image, or a family of which the newest is taken. A bare name could be either, in any project. */
 export const imageLink = () =>
-  textLike(
+  pattern(
     "a link like projects/my-project/global/images/my-image",
     new RegExp(`^(?:${api})?projects/${project}/global/images/(?:family/)?${name}$`),
   );

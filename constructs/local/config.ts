@@ -4,14 +4,14 @@ import type { Tunnel } from "../../src/core/konnectivity/options.ts";
 import { labNetworks, sampleText } from "../../src/core/sample/sample.ts";
 import { ipFamilies } from "../../lab/addresses.ts";
 import type { Layout } from "../../lab/layout.ts";
-import { oneOf, textLike, wholeNumber } from "../../src/core/schema/fields.ts";
+import { oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
 export const localSchema = z.strictObject(
   {
-    name: textLike("a name (lower case letters, digits and -, at most 20)", /^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/)
+    name: pattern("a name (lower case letters, digits and -, at most 20)", /^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/)
       .default("local")
       .describe("The lab's name: another lab beside it has another."),
-    nodes: wholeNumber(1, 3).default(1).describe("How many nodes the lab has; the first has the control plane too."),
+    nodes: integer(1, 3).default(1).describe("How many nodes the lab has; the first has the control plane too."),
     ipFamily: oneOf(...ipFamilies)
       .default("IPv4")
       .describe("Of the lab's machines, pods and services."),

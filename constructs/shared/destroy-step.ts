@@ -12,9 +12,9 @@ export interface DestroyStepProps {
   /** Steps that come later when everything is destroyed. */
   readonly before?: readonly ITerraformDependable[];
   /** Whether the rest is destroyed although this failed. @default false */
-  readonly mayFail?: boolean;
+  readonly continueOnFailure?: boolean;
   /** Files that go when the command is done, from the stack's folder. @default - none */
-  readonly thenRemoves?: readonly string[];
+  readonly cleanupFiles?: readonly string[];
 }
 
 /** Of today's description, not of the state: the folders may be others by now. */
@@ -35,7 +35,7 @@ export class DestroyStep extends Construct {
 
   constructor(scope: Construct, id: string, props: DestroyStepProps) {
     super(scope, id);
-    const { command, program, workingDirectory, before = [], mayFail = false, thenRemoves = [] } = props;
+    const { command, program, workingDirectory, before = [], continueOnFailure = false, cleanupFiles = [] } = props;
     // No part of it is an expression; paths may look like one.
     const words = command.map((word) => literal(word, "A word of a step's command"));
     const last = words.pop() ?? "";
@@ -51,10 +51,10 @@ export class DestroyStep extends Construct {
           interpreter: ["node", literal(program, "The way to the command line's program"), ...words],
           command: last,
         },
-        ...(thenRemoves.length === 0 ? [] : [removalOf(thenRemoves)]),
+        ...(cleanupFiles.length === 0 ? [] : [removalOf(cleanupFiles)]),
       ],
     });
     // The bindings do not know it.
-    if (mayFail) this.resource.addOverride("provisioner.0.local-exec.on_failure", "continue");
+    if (continueOnFailure) this.resource.addOverride("provisioner.0.local-exec.on_failure", "continue");
   }
 }

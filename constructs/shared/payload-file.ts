@@ -10,7 +10,7 @@ import { recordName } from "./digest-tag.ts";
 import { addressOf } from "./terraform-address.ts";
 import { literal } from "../../src/core/terraform-literal.ts";
 import { type PointerProps, pointerTo } from "../../src/core/ignition/pointer.ts";
-import { writeDocument } from "../../src/core/ignition/serialize.ts";
+import { serializeIgnition } from "../../src/core/ignition/serialize.ts";
 
 export const payloadFileName = "payload.ign";
 
@@ -139,7 +139,7 @@ export class PayloadFile extends Construct {
 
   /** What goes into user data. */
   pointer(where: Omit<PointerProps, "sha512">): string {
-    return writeDocument(pointerTo({ ...where, sha512: this.sha512 }).document).text;
+    return serializeIgnition(pointerTo({ ...where, sha512: this.sha512 }).document).text;
   }
 
   /** Writes the payload into the stack's folder, for its owner only. One from before does not stay. */

@@ -5,7 +5,7 @@ import type { Inputs } from "../../stacks/inputs.ts";
 import { everything, ignoreInGit, keepPrivate, makePrivateFolder } from "../../src/files/private-folder.ts";
 import { hasResources } from "../../src/config/saved-metadata.ts";
 import { nothingThere, reasonOf } from "../../src/files/user-file.ts";
-import { InputError, problem } from "../../src/core/errors.ts";
+import { UserError, problem } from "../../src/core/errors.ts";
 import { plainLiteral } from "../../src/core/terraform-literal.ts";
 
 const backupOf = (file: string) => `${file}.backup`;
@@ -58,7 +58,7 @@ function mustBeWhole(file: string): void {
   const backup = backupOf(file);
   const empty = existsSync(file) && readFileSync(file, "utf8").trim() === "";
   if (empty && existsSync(backup) && hasResources(readFileSync(backup, "utf8")))
-    throw new InputError(problem("state-lost", { file, backup }));
+    throw new UserError(problem("state-lost", { file, backup }));
 }
 
 /** What a state folder holds that is not for everybody who can read a repository: states, backups, locks. */
@@ -76,12 +76,12 @@ export function protectLocalState(folder: string, stacks: readonly string[], own
     if (own) keepPrivate(folder);
     ignoreInGit(folder, isNew ? everything : stateFiles);
     const links = files.filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink());
-    if (links.length > 0) throw new InputError(...links.map((file) => problem("state-is-link", { file })));
+    if (links.length > 0) throw new UserError(...links.map((file) => problem("state-is-link", { file })));
     for (const stack of stacks) mustBeWhole(localFile(folder, stack));
     for (const file of files) keepForOwner(file);
   } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError(problem("file-unwritable", { file: folder, reason: reasonOf(error, nothingThere) }));
+    if (error instanceof UserError) throw error;
+    throw new UserError(problem("file-unwritable", { file: folder, reason: reasonOf(error, nothingThere) }));
   }
 }
 

@@ -4,7 +4,7 @@ import { Construct } from "constructs";
 export interface WaitProps {
   readonly seconds: number;
   /** What the wait begins after. If one of them is made anew, the wait is too. */
-  readonly after: readonly ITerraformDependable[];
+  readonly dependsOn: readonly ITerraformDependable[];
 }
 
 /** Time for a new permission to spread through the cloud: Ignition gives up on the first refusal. */
@@ -13,7 +13,7 @@ export class Wait extends Construct {
 
   constructor(scope: Construct, id: string, props: WaitProps) {
     super(scope, id);
-    const { seconds, after } = props;
+    const { seconds, dependsOn } = props;
     this.done = new DataResource(this, "Default", {
       provisioners: [
         {
@@ -24,8 +24,8 @@ export class Wait extends Construct {
           environment: { WAIT_SECONDS: String(seconds) },
         },
       ],
-      lifecycle: { replaceTriggeredBy: after.map(dependable) },
-      dependsOn: [...after],
+      lifecycle: { replaceTriggeredBy: dependsOn.map(dependable) },
+      dependsOn: [...dependsOn],
     });
   }
 }

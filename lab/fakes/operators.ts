@@ -42,7 +42,11 @@ export interface Progress {
 }
 
 /** A cluster of three that needs its bootstrap machine no longer. */
-export const grown: Progress = { bootstrap: "complete", etcd: "member known to be removed", revisions: [3, 3, 0] };
+export const bootstrapped: Progress = {
+  bootstrap: "complete",
+  etcd: "member known to be removed",
+  revisions: [3, 3, 0],
+};
 
 export function operatorObjects({
   bootstrap,

@@ -6,7 +6,7 @@ import { configJsonSchema } from "../config/schema.ts";
 import { startingFile } from "../config/starting-file.ts";
 import { writeUserFiles } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import type { Output } from "./output.ts";
 
@@ -26,7 +26,7 @@ export function configCommand(output: Output): Command {
     .action((platform: Platform, options: { config?: string }) => {
       const file = options.config ?? configFileOf(process.env);
       if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
-        throw new InputError(problem("file-exists", { file, advice: "give another name with --config" }));
+        throw new UserError(problem("file-exists", { file, advice: "give another name with --config" }));
       writeUserFiles([{ file, text: startingFile(platform) }]);
       output.text(inLines([`${file} is written: fill it in, then run "npx konnectivity-bootstrap config check".`]));
     });

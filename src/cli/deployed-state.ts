@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Inputs } from "../../stacks/inputs.ts";
 import { platforms } from "../config/platform.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { localFile } from "../../constructs/shared/state-backend.ts";
 
 type Where = Pick<Inputs, "stateFolder" | "workingDirectory">;
@@ -29,7 +29,7 @@ export function deployedMachine(inputs: Inputs): string {
     });
   const [machine, ...others] = found;
   if (machine === undefined || others.length > 0)
-    throw new InputError(problem("machine-unclear", { found: found.length === 0 ? "none" : found.join(" and ") }));
+    throw new UserError(problem("machine-unclear", { found: found.length === 0 ? "none" : found.join(" and ") }));
   return machine;
 }
 
@@ -62,7 +62,7 @@ function askTerraform({ workingDirectory }: Where, stack: string, ...args: reado
   });
   if (status === 0) return stdout;
   const said = (error?.message ?? stderr).replace(/\s+/g, " ").trim().slice(0, 200);
-  throw new InputError(problem("state-unreadable", { stack, folder, reason: said === "" ? "terraform failed" : said }));
+  throw new UserError(problem("state-unreadable", { stack, folder, reason: said === "" ? "terraform failed" : said }));
 }
 
 /** The cdktf command's, from the working directory. */

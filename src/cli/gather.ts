@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { everything, ignoreInGit, makePrivateFolder } from "../files/private-folder.ts";
 import { reasonOf } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import type { Output } from "./output.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 
@@ -27,11 +27,11 @@ export function gatherCommand(output: Output): Command {
     )
     .action(async (options: TargetOptions & { out?: string }) => {
       const { archiveOf, gatheredFiles } = await import("../cluster/gather.ts");
-      const { look } = await import("../cluster/collect.ts");
+      const { collect } = await import("../cluster/collect.ts");
       const target = await targetOf(options);
       const now = new Date();
       const folder = `${usualFolder}-${now.toISOString().replace(/[:.]/g, "-").slice(0, 19)}`;
-      const seen = await look(target, logLines);
+      const seen = await collect(target, logLines);
       const files = gatheredFiles(seen, now);
       const file = options.out ?? join(usualFolder, `${folder}.tar.gz`);
       if (options.out === undefined) makeUsualFolder();
@@ -48,7 +48,7 @@ function makeUsualFolder(): void {
     const isNew = makePrivateFolder(usualFolder) !== undefined;
     ignoreInGit(usualFolder, isNew ? everything : [`/${usualFolder}-*.tar.gz`]);
   } catch (error) {
-    throw new InputError(problem("file-unwritable", { file: usualFolder, reason: reasonOf(error) }));
+    throw new UserError(problem("file-unwritable", { file: usualFolder, reason: reasonOf(error) }));
   }
 }
 
@@ -59,8 +59,8 @@ function writeNew(file: string, bytes: Buffer): void {
     descriptor = openSync(file, "wx", 0o600);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST")
-      throw new InputError(problem("file-exists", { file, advice: "give another name with --out" }));
-    throw new InputError(problem("file-unwritable", { file, reason: reasonOf(error) }));
+      throw new UserError(problem("file-exists", { file, advice: "give another name with --out" }));
+    throw new UserError(problem("file-unwritable", { file, reason: reasonOf(error) }));
   }
   try {
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { readUserFile } from "../files/user-file.ts";
 import { oneLine } from "../core/printable.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { ipFamilies } from "../../lab/addresses.ts";
 import { labFolder } from "../../lab/folder.ts";
 import type { Layout } from "../../lab/layout.ts";
@@ -84,7 +84,7 @@ export function labCommand(output: Output): Command {
       mustBeRoot();
       const { Lab } = await import("../../lab/lab.ts");
       const lab = Lab.ifRunning(name, labFolder(name));
-      if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+      if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
       await lab.growUp();
       output.text("The bootstrap has ended: the cluster stands alone.\n");
     });
@@ -105,8 +105,8 @@ export function labCommand(output: Output): Command {
       if (running === undefined) {
         const { Lab } = await import("../../lab/lab.ts");
         const lab = Lab.ifRunning(name, labFolder(name));
-        if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
-        throw new InputError(problem("machine-not-there", { name, machine, nodes: lab.nodes.length }));
+        if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
+        throw new UserError(problem("machine-not-there", { name, machine, nodes: lab.nodes.length }));
       }
       const [first = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);
       output.exitCode = spawnSync(first, args, { stdio: "inherit" }).status ?? 1;
@@ -131,7 +131,7 @@ function guarded(name: string): () => void {
 }
 
 function mustBeRoot(): void {
-  if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
+  if (process.getuid?.() !== 0) throw new UserError(problem("root-needed"));
 }
 
 export function labName(text: string): string {

@@ -2,16 +2,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { stringify } from "yaml";
-import { firewallNeedOf, makePayload } from "../core/bootstrap.ts";
+import { requiredIngressOf, makePayload } from "../core/bootstrap.ts";
 import { readConfig } from "../config/config-file.ts";
 import { readInstallDir } from "../config/install-dir.ts";
 import { notIgnored } from "../files/private-folder.ts";
 import { readUserFile, writeUserFiles } from "../files/user-file.ts";
 import { type InspectedPayload, type InspectedPointer, inspect } from "../core/ignition/inspect.ts";
 import { pointerTo } from "../core/ignition/pointer.ts";
-import { writeDocument } from "../core/ignition/serialize.ts";
+import { serializeIgnition } from "../core/ignition/serialize.ts";
 import { inLines } from "../core/printable.ts";
-import { InputError, problem, type Warning } from "../core/errors.ts";
+import { UserError, problem, type Warning } from "../core/errors.ts";
 import { type Output } from "./output.ts";
 
 interface BuildOptions {
@@ -71,7 +71,7 @@ export function payloadCommand(output: Output): Command {
     .action((folder: string, options: { config?: string; json?: boolean }) => {
       const { tunnel } = readConfig(options.config, "check --config");
       const { bootstrapIgn, metadata } = readInstallDir(folder);
-      const { firewall, warnings } = firewallNeedOf(bootstrapIgn, tunnel, new Date());
+      const { firewall, warnings } = requiredIngressOf(bootstrapIgn, tunnel, new Date());
       output.warnings(warnings);
       const answer = { cluster: metadata?.infraID ?? null, rule: firewall ?? null };
       if (options.json === true) output.json(answer);
@@ -148,7 +148,7 @@ function readPointer(options: BuildOptions, sha512: string) {
     };
     const given = Object.entries(useless).filter(([, value]) => value !== undefined);
     if (given.length > 0)
-      throw new InputError(...given.map(([option]) => problem("pointer-option-without-url", { option })));
+      throw new UserError(...given.map(([option]) => problem("pointer-option-without-url", { option })));
     return undefined;
   }
   const { document, warnings } = pointerTo({
@@ -161,7 +161,7 @@ function readPointer(options: BuildOptions, sha512: string) {
         : { http: httpProxy, https: httpsProxy, none: proxyExcept },
     totalTimeoutSeconds: timeout,
   });
-  return { ...writeDocument(document), warnings };
+  return { ...serializeIgnition(document), warnings };
 }
 
 /** An older pointer beside a newer payload would make a machine that refuses to boot. */
@@ -192,7 +192,7 @@ function namesPayload(pointerFile: string, sha512: string): boolean {
   try {
     return readUserFile(pointerFile, "").includes(sha512);
   } catch (error) {
-    if (error instanceof InputError) return false;
+    if (error instanceof UserError) return false;
     throw error;
   }
 }

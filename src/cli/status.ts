@@ -22,13 +22,13 @@ export function statusCommand(output: Output): Command {
     .option("--watch", "look again and again, and say what changed, until the bootstrap has ended")
     .option("--json", "for machines; with --watch one line for each change")
     .action(async (options: StatusOptions) => {
-      const [{ look }, { statusText }] = await Promise.all([
+      const [{ collect }, { statusText }] = await Promise.all([
         import("../cluster/collect.ts"),
         import("../cluster/status-text.ts"),
       ]);
       let before = "";
       for (;;) {
-        const { status } = await look(await targetOf(options), logLines);
+        const { status } = await collect(await targetOf(options), logLines);
         const text = statusText(status);
         if (text !== before) {
           if (options.json !== true) output.text(before === "" ? text : `\n${new Date().toISOString()}\n${text}`);

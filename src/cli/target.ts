@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Target } from "../cluster/collect.ts";
-import type { Way } from "../cluster/probe.ts";
-import { InputError, problem } from "../core/errors.ts";
+import type { Transport } from "../cluster/probe.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { shellWord } from "../core/shell-word.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { labName } from "./lab.ts";
@@ -34,7 +34,7 @@ export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptio
   const real = { "--ssh": ssh, "--node": node[0], "--kubeconfig": kubeconfig };
   const named = Object.entries(real).flatMap(([option, value]) => (value === undefined ? [] : [option]));
   if (name !== undefined && named.length > 0)
-    throw new InputError(...named.map((option) => problem("lab-or-cluster", { option })));
+    throw new UserError(...named.map((option) => problem("lab-or-cluster", { option })));
   if (named.length === 0) return { ways: await labWays(name ?? "local") };
   const { waysBySsh } = await import("../cluster/probe.ts");
   const machine = ssh === true ? await machineFromHere() : ssh;
@@ -62,7 +62,7 @@ async function firewallCommandFor(kubeconfig: string | undefined): Promise<strin
     return ["npx konnectivity-bootstrap payload firewall", ...words.map(shellWord)].join(" ");
   } catch (error) {
     // What is wrong with the config is told where it is used.
-    if (error instanceof InputError) return undefined;
+    if (error instanceof UserError) return undefined;
     throw error;
   }
 }
@@ -73,11 +73,11 @@ async function machineFromHere(): Promise<string> {
   return deployedMachine(readInputs(configFileIfThere(process.env), new Date()));
 }
 
-async function labWays(name: string): Promise<Way[]> {
-  if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
+async function labWays(name: string): Promise<Transport[]> {
+  if (process.getuid?.() !== 0) throw new UserError(problem("root-needed"));
   const { Lab } = await import("../../lab/lab.ts");
   const lab = Lab.ifRunning(name, labFolder(name));
-  if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+  if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
   return [lab.bootstrap, ...lab.nodes].map((machine) => ({
     machine: machine.name,
     command: machine.enter(["bash", "-s", "--"]),

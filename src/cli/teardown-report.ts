@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Inputs, readInputs } from "../../stacks/inputs.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { configPrefix } from "../../constructs/shared/command-line.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { addressesIn } from "./deployed-state.ts";
@@ -32,20 +32,20 @@ const patience = 60_000;
 export async function reportOf(props: ReportProps): Promise<Row[]> {
   const inputs = readInputs(props.configFile, new Date());
   if (!(props.platform in inputs) || inputs[props.platform as "aws"] === undefined)
-    throw new InputError(problem("platform-not-configured", { platform: props.platform }));
+    throw new UserError(problem("platform-not-configured", { platform: props.platform }));
   const inCluster = props.kubeconfig === undefined ? [] : await clusterRows(props.kubeconfig);
   const lab = props.platform === "local" ? await labRows(inputs.local?.name ?? "local") : [];
   return [...inCluster, ...lab, ...(await stackRows(inputs, props))];
 }
 
 async function clusterRows(kubeconfig: string): Promise<Row[]> {
-  const { ClusterApi, readKubeconfig, whyNot } = await import("../cluster/api.ts");
+  const { ClusterApi, readKubeconfig, describeApiError } = await import("../cluster/api.ts");
   const { tunnelObjects } = await import("../cluster/objects.ts");
   let objects: ReturnType<typeof tunnelObjects>;
   try {
     objects = tunnelObjects(new ClusterApi(readKubeconfig(kubeconfig)));
   } catch (error) {
-    if (!(error instanceof InputError)) throw error;
+    if (!(error instanceof UserError)) throw error;
     return [{ state: "not looked at", what: "objects of the tunnel in the cluster", note: error.message }];
   }
   const end = Date.now() + patience;
@@ -59,7 +59,7 @@ async function clusterRows(kubeconfig: string): Promise<Row[]> {
         }),
       );
     } catch (error) {
-      return [{ state: "not looked at", what: "objects of the tunnel in the cluster", note: whyNot(error) }];
+      return [{ state: "not looked at", what: "objects of the tunnel in the cluster", note: describeApiError(error) }];
     }
     if (Date.now() >= end || !rows.some(({ state }) => state === "terminating")) return rows;
     await sleep(1000);

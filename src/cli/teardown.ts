@@ -9,10 +9,10 @@ import { type Config, readConfig } from "../config/config-file.ts";
 import { configFileIfThere } from "../../stacks/inputs.ts";
 import { metadataOf } from "../config/install-dir.ts";
 import { platforms } from "../config/platform.ts";
-import { rememberedCluster } from "../config/saved-metadata.ts";
+import { readSavedMetadata } from "../config/saved-metadata.ts";
 import { namespace } from "../core/konnectivity/names.ts";
 import { inLines } from "../core/printable.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { configOption } from "./config.ts";
 import type { Output } from "./output.ts";
@@ -43,7 +43,7 @@ export function teardownCommand(output: Output): Command {
     .option("--wait <minutes>", "wait that long until it does not (default: the config's waitMinutes)", minutes)
     .action(async (platform: AnyPlatform, options: Options & { wait?: number }) => {
       const reason = process.env[gateVariable];
-      if (reason?.trim() === "") throw new InputError(problem("gate-reason-missing", { variable: gateVariable }));
+      if (reason?.trim() === "") throw new UserError(problem("gate-reason-missing", { variable: gateVariable }));
       if (reason !== undefined) {
         output.text(inLines([`The gate is opened by hand (${gateVariable}): ${reason}`]));
         return;
@@ -130,7 +130,7 @@ function clusterFor(platform: AnyPlatform, options: Options): string | undefined
   if (platform === "local") return undefined;
   const { infrastructureName, installDir, state } = configFor(options);
   const remembered = () =>
-    state.local === undefined ? undefined : rememberedCluster(inConfigFolder(options, state.local.folder));
+    state.local === undefined ? undefined : readSavedMetadata(inConfigFolder(options, state.local.folder));
   return infrastructureName ?? (metadataOf(inConfigFolder(options, installDir)) ?? remembered())?.infraID;
 }
 
@@ -159,15 +159,15 @@ interface GateProps {
 
 /** Looks until every condition is met, or time is up. */
 async function passGate({ kubeconfig, cluster, wait }: GateProps, output: Output): Promise<void> {
-  const { whyNot } = await import("../cluster/api.ts");
+  const { describeApiError } = await import("../cluster/api.ts");
   const { conditionsOf } = await import("../cluster/gate.ts");
-  const blind = (reason: string) => new InputError(problem("gate-blind", { reason, variable: gateVariable }));
+  const blind = (reason: string) => new UserError(problem("gate-blind", { reason, variable: gateVariable }));
   if (!existsSync(kubeconfig)) throw blind(`there is no kubeconfig ${kubeconfig}`);
   let api: ClusterApi;
   try {
     api = await apiOf(kubeconfig);
   } catch (error) {
-    if (!(error instanceof InputError)) throw error;
+    if (!(error instanceof UserError)) throw error;
     throw blind(error.message.replace(/\.$/, ""));
   }
   const end = Date.now() + 60_000 * wait;
@@ -179,8 +179,8 @@ async function passGate({ kubeconfig, cluster, wait }: GateProps, output: Output
       await mustBe(cluster, api);
       conditions = await conditionsOf(api);
     } catch (error) {
-      if (error instanceof InputError) throw error;
-      reason = `${api.server} cannot be asked: ${whyNot(error)}`;
+      if (error instanceof UserError) throw error;
+      reason = `${api.server} cannot be asked: ${describeApiError(error)}`;
     }
     const text = inLines(conditions?.map(line) ?? [reason]);
     // Only what changed: the wait may be long.
@@ -191,7 +191,7 @@ async function passGate({ kubeconfig, cluster, wait }: GateProps, output: Output
     if (Date.now() >= end) {
       if (conditions === undefined) throw blind(reason);
       const waitsFor = open.map(({ name, seen }) => `it waits until ${name} (${seen})`).join(", and ");
-      throw new InputError(problem("gate-closed", { waitsFor, variable: gateVariable }));
+      throw new UserError(problem("gate-closed", { waitsFor, variable: gateVariable }));
     }
     output.progress?.(`waiting, ${Math.ceil((end - Date.now()) / 60_000)} minutes left`);
     await sleep(Math.min(5000, Math.max(100, end - Date.now())));
@@ -210,11 +210,11 @@ async function mustBe(wanted: string | undefined, api: ClusterApi): Promise<void
   const { infraIdOf } = await import("../cluster/gate.ts");
   const found = wanted === undefined ? undefined : await infraIdOf(api);
   if (wanted !== undefined && found !== undefined && found !== wanted)
-    throw new InputError(problem("cluster-another", { server: api.server, found, wanted }));
+    throw new UserError(problem("cluster-another", { server: api.server, found, wanted }));
 }
 
 async function sweepCluster(kubeconfig: string, cluster: string | undefined, output: Output): Promise<void> {
-  const { whyNot } = await import("../cluster/api.ts");
+  const { describeApiError } = await import("../cluster/api.ts");
   const { sweep } = await import("../cluster/sweep.ts");
   const warn = (message: string) => {
     output.warnings([{ code: "sweep", message }]);
@@ -225,7 +225,8 @@ async function sweepCluster(kubeconfig: string, cluster: string | undefined, out
     await mustBe(cluster, api);
   } catch (error) {
     // The gate decides whether to go on; what the cluster keeps costs nothing but order.
-    const reason = error instanceof InputError ? error.message : `The cluster cannot be asked: ${whyNot(error)}.`;
+    const reason =
+      error instanceof UserError ? error.message : `The cluster cannot be asked: ${describeApiError(error)}.`;
     warn(`${reason} The agents may be left in the cluster: oc delete namespace ${namespace} --wait=false`);
     return;
   }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { inLines } from "../core/printable.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { labFolder } from "../../lab/folder.ts";
 import type { Result, Row } from "../cluster/verify.ts";
 import { labName } from "./lab.ts";
@@ -33,7 +33,7 @@ export function verifyCommand(output: Output): Command {
 export function checkOptions({ name, kubeconfig, finish }: VerifyOptions): void {
   if (kubeconfig === undefined) return;
   const wrong = [...(name === undefined ? [] : ["--name"]), ...(finish === true ? ["--finish"] : [])];
-  if (wrong.length > 0) throw new InputError(...wrong.map((option) => problem("verify-lab-only", { option })));
+  if (wrong.length > 0) throw new UserError(...wrong.map((option) => problem("verify-lab-only", { option })));
 }
 
 async function look(options: VerifyOptions): Promise<Row[]> {
@@ -44,10 +44,10 @@ async function look(options: VerifyOptions): Promise<Row[]> {
     const { clusterChecks } = await import("../cluster/verify-cluster.ts");
     return lookAt(await clusterChecks(kubeconfig));
   }
-  if (process.getuid?.() !== 0) throw new InputError(problem("root-needed"));
+  if (process.getuid?.() !== 0) throw new UserError(problem("root-needed"));
   const [{ Lab }, { labChecks }] = await Promise.all([import("../../lab/lab.ts"), import("../../lab/verify-lab.ts")]);
   const lab = Lab.ifRunning(name, labFolder(name));
-  if (lab === undefined) throw new InputError(problem("lab-not-running", { name }));
+  if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
   return lookAt(labChecks(lab, { finish }));
 }
 

@@ -1,6 +1,6 @@
 import { ApiException, type V1Pod } from "@kubernetes/client-node";
 import { agentName, namespace } from "../core/konnectivity/names.ts";
-import { type ClusterApi, ifThere, limited, whyNot } from "./api.ts";
+import { type ClusterApi, ignoreNotFound, requestOptions, describeApiError } from "./api.ts";
 import { lastReason, type Reason } from "./reasons.ts";
 
 /** An agent as the cluster's API knows it. */
@@ -34,9 +34,11 @@ export async function askCluster(api: ClusterApi, logLines: number): Promise<Pod
   try {
     const labelSelector = `app=${agentName}`;
     const [bootstrap, { items: pods }, { items: events }] = await Promise.all([
-      ifThere(api.core.readNamespacedConfigMap({ namespace: "kube-system", name: "bootstrap" }, limited())),
-      api.core.listNamespacedPod({ namespace, labelSelector }, limited()),
-      api.core.listNamespacedEvent({ namespace, fieldSelector: "type=Warning" }, limited()),
+      ignoreNotFound(
+        api.core.readNamespacedConfigMap({ namespace: "kube-system", name: "bootstrap" }, requestOptions()),
+      ),
+      api.core.listNamespacedPod({ namespace, labelSelector }, requestOptions()),
+      api.core.listNamespacedEvent({ namespace, fieldSelector: "type=Warning" }, requestOptions()),
     ]);
     const sentences = events.map(({ involvedObject: { kind, name }, message }) => `${kind}/${name}: ${message ?? ""}`);
     return {
@@ -45,7 +47,7 @@ export async function askCluster(api: ClusterApi, logLines: number): Promise<Pod
       events: [...new Set(sentences)],
     };
   } catch (error) {
-    return { silent: `${api.server} cannot be asked: ${whyNot(error)}` };
+    return { silent: `${api.server} cannot be asked: ${describeApiError(error)}` };
   }
 }
 
@@ -55,9 +57,9 @@ async function seen(api: ClusterApi, { metadata, spec, status }: V1Pod, tailLine
   let log: string | undefined;
   let noLog: string | undefined;
   try {
-    log = await api.core.readNamespacedPodLog({ namespace, name, container: agentName, tailLines }, limited());
+    log = await api.core.readNamespacedPodLog({ namespace, name, container: agentName, tailLines }, requestOptions());
   } catch (error) {
-    noLog = error instanceof ApiException ? messageOf(error) : whyNot(error);
+    noLog = error instanceof ApiException ? messageOf(error) : describeApiError(error);
   }
   return {
     name,

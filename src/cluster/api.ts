@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { readUserFile } from "../files/user-file.ts";
 import { version } from "../core/package.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { timeLimit } from "../core/time-limits.ts";
 
 /** How long one question may take. */
@@ -26,11 +26,11 @@ export function readKubeconfig(file: string): KubeConfig {
   try {
     config.loadFromString(text);
   } catch {
-    throw new InputError(problem("kubeconfig-invalid", { file, detail: "it is not the YAML of one" }));
+    throw new UserError(problem("kubeconfig-invalid", { file, detail: "it is not the YAML of one" }));
   }
   config.makePathsAbsolute(dirname(resolve(file)));
   if (config.getCurrentCluster()?.server === undefined)
-    throw new InputError(problem("kubeconfig-invalid", { file, detail: "its current context names no cluster" }));
+    throw new UserError(problem("kubeconfig-invalid", { file, detail: "its current context names no cluster" }));
   return config;
 }
 
@@ -53,12 +53,14 @@ export class ClusterApi {
   /** The object named "cluster" of one of OpenShift's own kinds. */
   async openshift<T>(group: string, plural: string): Promise<(KubernetesObject & T) | undefined> {
     const question = { group, version: "v1", plural, name: "cluster" };
-    return ifThere(this.#custom.getClusterCustomObject(question, limited()) as Promise<KubernetesObject & T>);
+    return ignoreNotFound(
+      this.#custom.getClusterCustomObject(question, requestOptions()) as Promise<KubernetesObject & T>,
+    );
   }
 }
 
 /** Options of one question: who asks, and for how long. */
-export function limited(): ConfigurationOptions {
+export function requestOptions(): ConfigurationOptions {
   const named = setHeaderMiddleware("User-Agent", `konnectivity-bootstrap/${version}`);
   const middleware: ObservableMiddleware = {
     pre: (context) => {
@@ -71,7 +73,7 @@ export function limited(): ConfigurationOptions {
 }
 
 /** What is not there is no mistake. */
-export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function ignoreNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
@@ -81,7 +83,7 @@ export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 /** Why the cluster could not be asked, in words. */
-export function whyNot(error: unknown): string {
+export function describeApiError(error: unknown): string {
   if (error instanceof ApiException) {
     if (error.code === 401) return "it does not know the kubeconfig's user (401)";
     if (error.code === 403) return "the kubeconfig's user may not do that (403)";

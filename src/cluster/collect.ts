@@ -1,12 +1,12 @@
 import type { PodsSeen } from "./agent-pods.ts";
 import type { ClusterApi } from "./api.ts";
-import { type Answer, ask, readAnswer, type Way } from "./probe.ts";
-import { judge, type Status } from "./diagnose.ts";
+import { type Answer, ask, readAnswer, type Transport } from "./probe.ts";
+import { diagnose, type Status } from "./diagnose.ts";
 
 /** What is looked at. */
 export interface Target {
   /** The bootstrap machine and nodes, as far as there are ways onto them. */
-  readonly ways: readonly Way[];
+  readonly ways: readonly Transport[];
   /** The cluster's API. @default - not looked at */
   readonly api?: ClusterApi;
   /** The command line that prints the firewall rule of this cluster. @default - not known */
@@ -20,7 +20,7 @@ export interface Look {
 }
 
 /** Looks at everything once, all at the same time. */
-export async function look({ ways, api, firewallCommand }: Target, logLines: number): Promise<Look> {
+export async function collect({ ways, api, firewallCommand }: Target, logLines: number): Promise<Look> {
   const [answers, cluster] = await Promise.all([
     Promise.all(ways.map((way) => ask(way, logLines))),
     // Only then: loading the client takes longer than all the rest.
@@ -33,6 +33,6 @@ export async function look({ ways, api, firewallCommand }: Target, logLines: num
   return {
     answers,
     cluster,
-    status: judge({ machines, silent, firewallCommand, ...(cluster !== undefined && { cluster }) }),
+    status: diagnose({ machines, silent, firewallCommand, ...(cluster !== undefined && { cluster }) }),
   };
 }

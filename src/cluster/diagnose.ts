@@ -1,6 +1,6 @@
 import { agentSecretName, namespace, ports } from "../core/konnectivity/names.ts";
 import type { PodsSeen } from "./agent-pods.ts";
-import type { AgentSeen, Certificate, MachineSeen, ServerSeen } from "./probe.ts";
+import type { AgentSeen, Certificate, MachineSeen, ServerStatus } from "./probe.ts";
 import type { Reason, ReasonCode } from "./reasons.ts";
 
 /** Everything that was looked at. */
@@ -26,7 +26,7 @@ export interface Finding {
 export interface Status {
   /** unknown: nothing that was looked at tells. */
   readonly state: "carries" | "waiting" | "broken" | "ended" | "unknown";
-  readonly server: ServerSeen | undefined;
+  readonly server: ServerStatus | undefined;
   readonly agents: readonly AgentSeen[];
   readonly cluster: PodsSeen | undefined;
   readonly findings: readonly Finding[];
@@ -36,7 +36,7 @@ export interface Status {
 const soon = 2 * 3600_000;
 
 /** What all of it means, in words. Pure. */
-export function judge(seen: Seen): Status {
+export function diagnose(seen: Seen): Status {
   const server = seen.machines.find((machine) => machine.server !== undefined)?.server;
   const agents = seen.machines.flatMap((machine) => machine.agents);
   const { cluster } = seen;
@@ -62,7 +62,7 @@ export function judge(seen: Seen): Status {
   return { ...base, state: stateOf(server, cluster, once), findings: once };
 }
 
-function stateOf(server: ServerSeen | undefined, cluster: PodsSeen | undefined, findings: readonly Finding[]) {
+function stateOf(server: ServerStatus | undefined, cluster: PodsSeen | undefined, findings: readonly Finding[]) {
   const connected = server?.healthz === 200 && (server.agents ?? 0) > 0;
   const ready = cluster !== undefined && "pods" in cluster && cluster.pods.some((pod) => pod.ready);
   if (connected || (server === undefined && ready)) return "carries";
@@ -104,7 +104,7 @@ function silence({ silent, cluster, machines }: Seen): Finding[] {
   ];
 }
 
-function ofServer(server: ServerSeen | undefined): Finding[] {
+function ofServer(server: ServerStatus | undefined): Finding[] {
   if (server === undefined || server.healthz === 200) return [];
   const { failedStage, said, wanted, lastLogLine } = server;
   if (failedStage !== undefined)
@@ -137,7 +137,7 @@ function ofServer(server: ServerSeen | undefined): Finding[] {
   ];
 }
 
-function ofCertificates(server: ServerSeen | undefined, agents: readonly AgentSeen[]): Finding[] {
+function ofCertificates(server: ServerStatus | undefined, agents: readonly AgentSeen[]): Finding[] {
   const all = [...(server === undefined ? [] : [server]), ...agents].flatMap((side) =>
     side.certificates.map((certificate) => ({ ...certificate, now: side.now, where: whereOf(side) })),
   );
@@ -173,7 +173,7 @@ const expiredAdvice =
   "start the installation again, with more certificates.days; a bootstrap that is nearly done may get to its end with the agents it has";
 
 function ofAgents(
-  server: ServerSeen | undefined,
+  server: ServerStatus | undefined,
   agents: readonly AgentSeen[],
   cluster: PodsSeen | undefined,
   firewallCommand: string | undefined,
@@ -206,7 +206,7 @@ interface Side {
 }
 
 /** Why one agent is not connected, as it says itself. */
-function whyAway(side: Side, server: ServerSeen | undefined, firewallCommand: string | undefined): Finding[] {
+function whyAway(side: Side, server: ServerStatus | undefined, firewallCommand: string | undefined): Finding[] {
   const { where, reason, dials, dialling, proxy } = side;
   const target = dials ?? `the bootstrap machine's port ${ports.agent}`;
   if (proxy !== undefined)
@@ -240,7 +240,7 @@ function whyAway(side: Side, server: ServerSeen | undefined, firewallCommand: st
 /** Nobody says why: what can be concluded from the server's own sockets, and from the API. */
 function withoutReason(
   pods: readonly { node: string; state: string; noLog?: string }[],
-  server: ServerSeen | undefined,
+  server: ServerStatus | undefined,
   cluster: PodsSeen | undefined,
   away: readonly AgentSeen[] = [],
 ): Finding[] {
@@ -309,13 +309,13 @@ interface Meaning {
   readonly where: string;
   readonly target: string;
   readonly words: string;
-  readonly server: ServerSeen | undefined;
+  readonly server: ServerStatus | undefined;
   readonly firewallCommand: string | undefined;
   /** Whether both have the same file; unknown if only one was looked at. */
   readonly sameCa: boolean | undefined;
 }
 
-function sameCa(ofAgent: readonly Certificate[], server: ServerSeen | undefined): boolean | undefined {
+function sameCa(ofAgent: readonly Certificate[], server: ServerStatus | undefined): boolean | undefined {
   const own = ofAgent.find(({ file }) => file === "ca.crt");
   const servers = server?.certificates.find(({ file }) => file === "serving/ca.crt");
   return own === undefined || servers === undefined ? undefined : own.sha256 === servers.sha256;
@@ -385,7 +385,7 @@ const dialReasons: Readonly<Record<string, string>> = {
   frontend_close: "the kube-apiserver gave up first",
 };
 
-function ofDials(server: ServerSeen | undefined): Finding[] {
+function ofDials(server: ServerStatus | undefined): Finding[] {
   if (server === undefined) return [];
   const errors = Object.entries(server.dialErrors).map(
     ([reason, count]) => `${count} ${reason}${reason in dialReasons ? ` (${dialReasons[reason] ?? ""})` : ""}`,
@@ -402,5 +402,5 @@ function ofDials(server: ServerSeen | undefined): Finding[] {
       ];
 }
 
-const whereOf = (side: ServerSeen | AgentSeen) => ("where" in side ? side.where : side.machine);
+const whereOf = (side: ServerStatus | AgentSeen) => ("where" in side ? side.where : side.machine);
 const utc = (date: Date) => date.toISOString().replace(".000", "");

@@ -1,4 +1,4 @@
-import { type ClusterApi, ifThere, limited } from "./api.ts";
+import { type ClusterApi, ignoreNotFound, requestOptions } from "./api.ts";
 
 /** Something that must be so before the bootstrap machine may go. */
 export interface Condition {
@@ -27,7 +27,7 @@ export async function infraIdOf(api: ClusterApi): Promise<string | undefined> {
 export async function conditionsOf(api: ClusterApi): Promise<Condition[]> {
   const operator = "operator.openshift.io";
   const [bootstrap, etcd, kubeApiServer, infrastructure] = await Promise.all([
-    ifThere(api.core.readNamespacedConfigMap({ namespace: "kube-system", name: "bootstrap" }, limited())),
+    ignoreNotFound(api.core.readNamespacedConfigMap({ namespace: "kube-system", name: "bootstrap" }, requestOptions())),
     api.openshift<Conditions>(operator, "etcds"),
     api.openshift<NodeStatuses>(operator, "kubeapiservers"),
     api.openshift<Infrastructure>("config.openshift.io", "infrastructures"),

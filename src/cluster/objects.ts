@@ -1,5 +1,5 @@
 import { agentName, agentSecretName, namespace, tokenReviewBinding } from "../core/konnectivity/names.ts";
-import { type ClusterApi, ifThere, limited } from "./api.ts";
+import { type ClusterApi, ignoreNotFound, requestOptions } from "./api.ts";
 
 /** What the tunnel put into the cluster, whatever its options were; the rest goes with the namespace. */
 export interface TunnelObject {
@@ -22,24 +22,24 @@ export function tunnelObjects({ apps, core, rbac }: ClusterApi): TunnelObject[] 
   const now = { propagationPolicy: "Background" };
   return [
     object(`daemonset/${agentName}`, inNamespace, {
-      read: () => apps.readNamespacedDaemonSet(agent, limited()),
-      remove: () => apps.deleteNamespacedDaemonSet({ ...agent, ...now }, limited()),
+      read: () => apps.readNamespacedDaemonSet(agent, requestOptions()),
+      remove: () => apps.deleteNamespacedDaemonSet({ ...agent, ...now }, requestOptions()),
     }),
     object(`deployment/${agentName}`, inNamespace, {
-      read: () => apps.readNamespacedDeployment(agent, limited()),
-      remove: () => apps.deleteNamespacedDeployment({ ...agent, ...now }, limited()),
+      read: () => apps.readNamespacedDeployment(agent, requestOptions()),
+      remove: () => apps.deleteNamespacedDeployment({ ...agent, ...now }, requestOptions()),
     }),
     object(`secret/${agentSecretName}`, inNamespace, {
-      read: () => core.readNamespacedSecret(secret, limited()),
-      remove: () => core.deleteNamespacedSecret(secret, limited()),
+      read: () => core.readNamespacedSecret(secret, requestOptions()),
+      remove: () => core.deleteNamespacedSecret(secret, requestOptions()),
     }),
     object(`clusterrolebinding/${tokenReviewBinding}`, "", {
-      read: () => rbac.readClusterRoleBinding(binding, limited()),
-      remove: () => rbac.deleteClusterRoleBinding(binding, limited()),
+      read: () => rbac.readClusterRoleBinding(binding, requestOptions()),
+      remove: () => rbac.deleteClusterRoleBinding(binding, requestOptions()),
     }),
     object(`namespace/${namespace}`, "", {
-      read: () => core.readNamespace({ name: namespace }, limited()),
-      remove: () => core.deleteNamespace({ name: namespace, ...now }, limited()),
+      read: () => core.readNamespace({ name: namespace }, requestOptions()),
+      remove: () => core.deleteNamespace({ name: namespace, ...now }, requestOptions()),
     }),
   ];
 }
@@ -54,10 +54,10 @@ function object(name: string, where: string, { read, remove }: Calls): TunnelObj
     name,
     command: `oc delete ${name}${where} --ignore-not-found --wait=false`,
     state: async () => {
-      const found = await ifThere(read());
+      const found = await ignoreNotFound(read());
       if (found === undefined) return "gone";
       return found.metadata?.deletionTimestamp === undefined ? "left" : "terminating";
     },
-    delete: async () => (await ifThere(remove())) !== undefined,
+    delete: async () => (await ignoreNotFound(remove())) !== undefined,
   };
 }

@@ -29,7 +29,7 @@ export function isProbeSection(name: string): boolean {
 }
 
 /** A way onto a machine, to run bash there as root. */
-export interface Way {
+export interface Transport {
   /** How the user knows the machine. */
   readonly machine: string;
   /** What runs `bash -s`, and takes the script's own arguments behind it. */
@@ -39,7 +39,7 @@ export interface Way {
 }
 
 /** By the system's ssh, with whatever its own config says of that destination. It never asks for a password. */
-export function waysBySsh(destinations: readonly string[]): Way[] {
+export function waysBySsh(destinations: readonly string[]): Transport[] {
   const limits = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5"];
   return destinations.map((destination) => ({
     machine: destination,
@@ -53,7 +53,7 @@ export type Answer =
   | { readonly machine: string; readonly silent: string };
 
 /** Runs the probe on a machine. */
-export async function ask({ machine, command, beside }: Way, logLines: number): Promise<Answer> {
+export async function ask({ machine, command, beside }: Transport, logLines: number): Promise<Answer> {
   const [program = "", ...args] = command;
   const { text, complaint } = await output(program, [...args, String(logLines)], probeScript);
   const sections = sectionsOf(text);
@@ -112,7 +112,7 @@ export interface Certificate {
 }
 
 /** The bootstrap machine's side. */
-export interface ServerSeen {
+export interface ServerStatus {
   readonly machine: string;
   readonly now: Date;
   /** Whether the bootstrap has ended, and the tunnel with it. */
@@ -160,7 +160,7 @@ export interface AgentSeen {
 export interface MachineSeen {
   readonly machine: string;
   /** Nothing if it is not a bootstrap machine with a tunnel of ours. */
-  readonly server: ServerSeen | undefined;
+  readonly server: ServerStatus | undefined;
   readonly agents: readonly AgentSeen[];
 }
 
@@ -183,7 +183,7 @@ function readServer(
   now: Date,
   sections: ReadonlyMap<string, string>,
   section: (name: string) => string,
-): ServerSeen {
+): ServerStatus {
   const metrics = metricsOf(section("metrics"), "konnectivity_network_proxy_server_");
   const sockets = linesOf(section("sockets")).map((line) => line.split(/\s+/));
   const connected = sockets.filter(([state]) => state === "ESTAB");

@@ -1,5 +1,5 @@
 import { ApiException } from "@kubernetes/client-node";
-import { type ClusterApi, whyNot } from "./api.ts";
+import { type ClusterApi, describeApiError } from "./api.ts";
 import { tunnelObjects } from "./objects.ts";
 
 export interface Swept {
@@ -19,8 +19,8 @@ export async function sweep(api: ClusterApi): Promise<Swept> {
       if (silent !== undefined) left.push({ ...object, reason: silent });
       else if (await object.delete()) deleted.push(object.name);
     } catch (error) {
-      left.push({ ...object, reason: whyNot(error) });
-      if (!(error instanceof ApiException)) silent = whyNot(error);
+      left.push({ ...object, reason: describeApiError(error) });
+      if (!(error instanceof ApiException)) silent = describeApiError(error);
     }
   }
   return { deleted, left };

@@ -1,5 +1,5 @@
 import { type V1Pod, type V1PodTemplateSpec, VersionApi } from "@kubernetes/client-node";
-import { ClusterApi, ifThere, limited, readKubeconfig, whyNot } from "./api.ts";
+import { ClusterApi, ignoreNotFound, requestOptions, readKubeconfig, describeApiError } from "./api.ts";
 import {
   agentName,
   namespace,
@@ -9,7 +9,7 @@ import {
   staticPodManifest,
   tls,
 } from "../core/konnectivity/names.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { type Check, failed, type Finding, notLookedAt, passed, toChecks } from "./verify.ts";
 
 /** What the API of a real cluster shows. Nothing is changed there; what needs the machine says what to run on it. */
@@ -20,10 +20,10 @@ export async function clusterChecks(file: string): Promise<Check[]> {
   let version: string;
   let state: State;
   try {
-    version = (await config.makeApiClient(VersionApi).getCode(limited())).gitVersion;
+    version = (await config.makeApiClient(VersionApi).getCode(requestOptions())).gitVersion;
     state = await stateOf(api);
   } catch (error) {
-    throw new InputError(problem("cluster-unreachable", { server, reason: whyNot(error) }));
+    throw new UserError(problem("cluster-unreachable", { server, reason: describeApiError(error) }));
   }
 
   const during = (why: string) => () =>
@@ -114,10 +114,10 @@ async function stateOf({ core, apps }: ClusterApi): Promise<State> {
   const name = agentName;
   const bootstrap = { namespace: "kube-system", name: "bootstrap" };
   const [report, daemonSet, deployment, pods] = await Promise.all([
-    ifThere(core.readNamespacedConfigMap(bootstrap, limited())),
-    ifThere(apps.readNamespacedDaemonSet({ namespace, name }, limited())),
-    ifThere(apps.readNamespacedDeployment({ namespace, name }, limited())),
-    core.listNamespacedPod({ namespace, labelSelector: `app=${agentName}` }, limited()),
+    ignoreNotFound(core.readNamespacedConfigMap(bootstrap, requestOptions())),
+    ignoreNotFound(apps.readNamespacedDaemonSet({ namespace, name }, requestOptions())),
+    ignoreNotFound(apps.readNamespacedDeployment({ namespace, name }, requestOptions())),
+    core.listNamespacedPod({ namespace, labelSelector: `app=${agentName}` }, requestOptions()),
   ]);
   const template = daemonSet?.spec?.template ?? deployment?.spec?.template;
   return {

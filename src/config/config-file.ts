@@ -2,11 +2,11 @@ import { type Document, parseDocument } from "yaml";
 import { z } from "zod";
 import { tunnelSchema } from "../core/konnectivity/options.ts";
 import { isObject } from "../core/ignition/config.ts";
-import { InputError, type Problem, problem } from "../core/errors.ts";
+import { UserError, type Problem, problem } from "../core/errors.ts";
 import { hasTemplate } from "../core/terraform-literal.ts";
 import { awsSchema } from "../../constructs/aws/config.ts";
 import { azureSchema } from "../../constructs/azure/config.ts";
-import { oneOf, text, textLike, wholeNumber, yesOrNo } from "../core/schema/fields.ts";
+import { oneOf, text, pattern, integer, boolean } from "../core/schema/fields.ts";
 import { googleSchema } from "../../constructs/google/config.ts";
 import { infraIdPattern } from "./metadata.ts";
 import { describeIssues } from "../core/schema/parse.ts";
@@ -16,7 +16,7 @@ import { stateSchema } from "./state.ts";
 import { architectures } from "./stream.ts";
 import { readUserFile } from "../files/user-file.ts";
 
-const versionRange = textLike(
+const versionRange = pattern(
   'a version constraint like ">= 6.25.0, < 7.0.0"',
   /^\s*(=|!=|>=?|<=?|~>)?\s*\d+(\.\d+){0,2}(-[\w.]+)?\s*(,\s*(=|!=|>=?|<=?|~>)?\s*\d+(\.\d+){0,2}(-[\w.]+)?\s*)*$/,
 );
@@ -27,7 +27,7 @@ export const configSchema = z.strictObject(
     installDir: text("a folder")
       .default(".")
       .describe('Folder in which "openshift-install create ignition-configs" ran.'),
-    infrastructureName: textLike(
+    infrastructureName: pattern(
       "an infra ID like prod-x7k2p (lower case letters, digits and -, at most 27)",
       infraIdPattern,
     )
@@ -46,7 +46,7 @@ export const configSchema = z.strictObject(
     firewall: oneOf("managed", "external")
       .default("managed")
       .describe("`external`: no rule for 8091 is made; the one that is needed is an output."),
-    replaceMachine: yesOrNo().default(false).describe("Whether a changed payload replaces a running machine."),
+    replaceMachine: boolean().default(false).describe("Whether a changed payload replaces a running machine."),
     state: stateSchema,
     providerVersions: z
       .strictObject(
@@ -65,7 +65,7 @@ export const configSchema = z.strictObject(
           kubeconfig: text("a file")
             .optional()
             .describe("The cluster's kubeconfig. Default: KUBECONFIG's, or auth/kubeconfig in the install folder."),
-          waitMinutes: wholeNumber(0, 240)
+          waitMinutes: integer(0, 240)
             .default(0)
             .describe("How long destroying waits for a cluster that still needs its bootstrap machine."),
         },
@@ -86,7 +86,7 @@ export type Config = z.output<typeof configSchema>;
 /** Reads a config file, or says all that is wrong with it. Without a file everything has its default. */
 export function readConfig(file: string | undefined, advice?: string): Config {
   const { config, problems } = readConfigAsFarAsPossible(file, advice);
-  if (problems.length > 0) throw new InputError(...problems);
+  if (problems.length > 0) throw new UserError(...problems);
   return config;
 }
 
@@ -99,7 +99,7 @@ export interface PartialConfig {
   readonly wrong: readonly string[];
 }
 
-/** @throws InputError if the file is not YAML at all */
+/** @throws UserError if the file is not YAML at all */
 export function readConfigAsFarAsPossible(
   file: string | undefined,
   advice = "write one with `npx konnectivity-bootstrap config init <platform>`, or check its name",
@@ -110,7 +110,7 @@ export function readConfigAsFarAsPossible(
   if (result.success) return { config: result.data, problems: templates, wrong: [] };
   const { issues } = result.error;
   const problems = [...describeIssues(issues, configSchema, value, ""), ...templates];
-  if (!isObject(value)) throw new InputError(...problems);
+  if (!isObject(value)) throw new UserError(...problems);
   const paths = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
   );
@@ -185,7 +185,7 @@ function readYaml(file: string, advice: string): unknown {
       detail: `${error.message.split("\n")[0]?.replace(/ at line.*$|; please use YAML.*$/, "") ?? ""}${place}`,
     });
   });
-  if (mistakes.length > 0) throw new InputError(...mistakes);
+  if (mistakes.length > 0) throw new UserError(...mistakes);
   return toValue(file, document);
 }
 
@@ -196,7 +196,7 @@ function toValue(file: string, document: Document): unknown {
   } catch (error) {
     // An alias of nothing is found only now.
     if (error instanceof ReferenceError)
-      throw new InputError(problem("config-not-yaml", { file, detail: error.message }));
+      throw new UserError(problem("config-not-yaml", { file, detail: error.message }));
     throw error;
   }
 }

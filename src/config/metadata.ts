@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { isObject } from "../core/ignition/config.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { awsRegion } from "../../constructs/aws/config.ts";
 import { azureRegion, resourceGroup } from "../../constructs/azure/config.ts";
-import { text, textLike } from "../core/schema/fields.ts";
+import { text, pattern } from "../core/schema/fields.ts";
 import { projectId } from "../../constructs/google/resource-link.ts";
 import { googleRegion } from "../../constructs/google/config.ts";
 import { describeIssues } from "../core/schema/parse.ts";
@@ -22,7 +22,7 @@ const part = <T extends z.ZodRawShape>(shape: T) => z.object(shape, { error: "an
 const metadataSchema = z.object({
   clusterName: text("the cluster's name"),
   /** The cluster's name in the cloud: part of every resource's name. */
-  infraID: textLike("an infra ID like prod-x7k2p", infraIdPattern),
+  infraID: pattern("an infra ID like prod-x7k2p", infraIdPattern),
   /** Never itself in the code: only digits of it, or of its hash. */
   clusterID: known(anyText()),
   aws: part({ region: known(awsRegion()) }),
@@ -41,7 +41,7 @@ const metadataSchema = z.object({
 export type Metadata = z.output<typeof metadataSchema>;
 
 export function readMetadata(file: string): Metadata {
-  const invalid = (detail: string) => new InputError(problem("metadata-invalid", { file, detail }));
+  const invalid = (detail: string) => new UserError(problem("metadata-invalid", { file, detail }));
   const content = readUserFile(file, "check its permissions");
   let value: unknown;
   try {

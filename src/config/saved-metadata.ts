@@ -10,11 +10,11 @@ import { writeUserFiles } from "../files/user-file.ts";
  */
 const fileIn = (stateFolder: string) => join(stateFolder, "cluster.json");
 
-export function rememberCluster(stateFolder: string, metadata: Metadata): void {
+export function saveMetadata(stateFolder: string, metadata: Metadata): void {
   writeUserFiles([{ file: fileIn(stateFolder), text: `${JSON.stringify(metadata, undefined, 2)}\n` }]);
 }
 
-export function rememberedCluster(stateFolder: string): Metadata | undefined {
+export function readSavedMetadata(stateFolder: string): Metadata | undefined {
   const file = fileIn(stateFolder);
   return existsSync(file) ? readMetadata(file) : undefined;
 }

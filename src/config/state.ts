@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { text, textLike } from "../core/schema/fields.ts";
+import { text, pattern } from "../core/schema/fields.ts";
 
-const keyPrefix = textLike(
+const keyPrefix = pattern(
   "a path like clusters/prod, unlike any other cluster's",
   /^(?!.*(^|\/)\.{1,2}(\/|$))[\w.-]+(\/[\w.-]+)*$/,
 ).describe("In front of each stack's name: another cluster has another.");
 
-const bucket = () => textLike("a bucket's name", /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/);
+const bucket = () => pattern("a bucket's name", /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/);
 
 const kinds = "an object with exactly one of local, s3, gcs, azurerm";
 
@@ -24,7 +24,7 @@ export const stateSchema = z
         .strictObject(
           {
             bucket: bucket().describe("A bucket that is there already."),
-            region: textLike("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/).describe("The bucket's."),
+            region: pattern("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/).describe("The bucket's."),
             keyPrefix,
             kmsKeyId: text("a KMS key").optional().describe("Default: the bucket's own encryption."),
           },
@@ -47,14 +47,14 @@ export const stateSchema = z
         .strictObject(
           {
             resourceGroupName: text("a resource group").describe("The storage account's."),
-            storageAccountName: textLike("a storage account's name", /^[a-z0-9]{3,24}$/).describe(
+            storageAccountName: pattern("a storage account's name", /^[a-z0-9]{3,24}$/).describe(
               "An account that is there already.",
             ),
-            containerName: textLike("a container's name", /^[a-z0-9](-?[a-z0-9]){2,62}$/).describe(
+            containerName: pattern("a container's name", /^[a-z0-9](-?[a-z0-9]){2,62}$/).describe(
               "A container that is there already.",
             ),
             keyPrefix,
-            subscriptionId: textLike("a subscription's id", /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
+            subscriptionId: pattern("a subscription's id", /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
               .optional()
               .describe("Default: that of the credentials."),
           },

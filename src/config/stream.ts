@@ -1,7 +1,7 @@
 import { isObject } from "../core/ignition/config.ts";
 import { ami } from "../../constructs/aws/config.ts";
 import { imageLink } from "../../constructs/google/resource-link.ts";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { readUserFile } from "../files/user-file.ts";
 
 export const architectures = ["x86_64", "aarch64"] as const;
@@ -38,8 +38,8 @@ export class Stream {
     return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), this.#architectures);
   }
 
-  #lacks(what: string, option: string): InputError {
-    return new InputError(problem("stream-lacks-image", { file: this.#file, what, option }));
+  #lacks(what: string, option: string): UserError {
+    return new UserError(problem("stream-lacks-image", { file: this.#file, what, option }));
   }
 }
 
@@ -52,6 +52,6 @@ export function readStream(file: string): Stream {
   } catch {
     value = undefined;
   }
-  if (!isObject(value) || !isObject(value.architectures)) throw new InputError(problem("stream-invalid", { file }));
+  if (!isObject(value) || !isObject(value.architectures)) throw new UserError(problem("stream-invalid", { file }));
   return new Stream(file, value.architectures);
 }

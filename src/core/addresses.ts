@@ -28,7 +28,7 @@ export function isDialable(text: string): boolean {
 }
 
 /** The spelling that the kernel uses, so that addresses can be compared as text. */
-export function asKernelWrites(address: string): string {
+export function canonicalIp(address: string): string {
   return isIpv6(address) ? new Address6(address).correctForm() : address;
 }
 

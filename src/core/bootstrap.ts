@@ -1,23 +1,23 @@
-import type { FirewallNeed } from "./konnectivity/required-ingress.ts";
+import type { RequiredIngress } from "./konnectivity/required-ingress.ts";
 import { loopbackKubeconfig } from "./konnectivity/names.ts";
 import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
 import { renderTunnel, type TunnelAssets } from "./konnectivity/tunnel.ts";
 import { type Bootstrap, checkBootstrap } from "./ignition/check.ts";
 import { decodeContents, UndecodableError } from "./ignition/contents.ts";
-import { readDocument } from "./ignition/config.ts";
+import { parseIgnition } from "./ignition/config.ts";
 import { payloadVersion } from "./ignition/record.ts";
-import { addToDocument } from "./ignition/transform.ts";
-import { writeDocument, type WrittenDocument, writeText } from "./ignition/serialize.ts";
-import { InputError, problem, type Warning } from "./errors.ts";
+import { transformIgnition } from "./ignition/transform.ts";
+import { serializeIgnition, type SerializedConfig, withDigest } from "./ignition/serialize.ts";
+import { UserError, problem, type Warning } from "./errors.ts";
 import type { Release } from "./releases.ts";
 
 /** A bootstrap machine's payload and what came out while it was made. */
-export interface BootstrapPayload extends WrittenDocument {
+export interface BootstrapPayload extends SerializedConfig {
   readonly release: Release;
   /** Bytes that the document had before. */
   readonly originalBytes: number;
   /** @default - none with the tunnel off */
-  readonly firewall?: FirewallNeed;
+  readonly firewall?: RequiredIngress;
   readonly warnings: readonly Warning[];
 }
 
@@ -26,22 +26,23 @@ export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): Bo
   const { bootstrap, release, assets } = prepare(bootstrapIgn, tunnel, now);
   const originalBytes = Buffer.byteLength(bootstrapIgn);
   // Off: the very bytes that openshift-install wrote.
-  if (assets === undefined) return { ...writeText(bootstrapIgn), originalBytes, release, warnings: bootstrap.warnings };
-  const document = addToDocument(bootstrap, {
+  if (assets === undefined)
+    return { ...withDigest(bootstrapIgn), originalBytes, release, warnings: bootstrap.warnings };
+  const document = transformIgnition(bootstrap, {
     files: assets.files,
     insertions: assets.insertions,
     record: { version: payloadVersion, release, options: tunnel },
   });
   const warnings = [...bootstrap.warnings, ...assets.warnings];
-  return { ...writeDocument(document), originalBytes, release, firewall: assets.firewall, warnings };
+  return { ...serializeIgnition(document), originalBytes, release, firewall: assets.firewall, warnings };
 }
 
 /** The rule that someone must open for this cluster, without making its payload. Undefined with the tunnel off. */
-export function firewallNeedOf(
+export function requiredIngressOf(
   bootstrapIgn: string,
   tunnel: Tunnel,
   now: Date,
-): { firewall: FirewallNeed | undefined; warnings: readonly Warning[] } {
+): { firewall: RequiredIngress | undefined; warnings: readonly Warning[] } {
   const { bootstrap, assets } = prepare(bootstrapIgn, tunnel, now);
   return { firewall: assets?.firewall, warnings: [...bootstrap.warnings, ...(assets?.warnings ?? [])] };
 }
@@ -51,9 +52,9 @@ function prepare(
   tunnel: Tunnel,
   now: Date,
 ): { bootstrap: Bootstrap; release: Release; assets: TunnelAssets | undefined } {
-  const bootstrap = checkBootstrap(readDocument(bootstrapIgn), now);
+  const bootstrap = checkBootstrap(parseIgnition(bootstrapIgn), now);
   if (tunnel === "off") return { bootstrap, release: bootstrap.release, assets: undefined };
-  if (bootstrap.installerTunnel === "on") throw new InputError(problem("installer-tunnel-on"));
+  if (bootstrap.installerTunnel === "on") throw new UserError(problem("installer-tunnel-on"));
   const release = tunnel.release === "auto" ? bootstrap.release : tunnel.release;
   const assets = renderTunnel(tunnel, release, bootstrap.cluster);
   checkKubeconfig(bootstrap, tunnel);
@@ -64,7 +65,7 @@ function prepare(
 function checkKubeconfig(bootstrap: Bootstrap, { authentication }: TunnelOptions): void {
   if (authentication !== "service-account-token") return;
   const refuse = (found: string) =>
-    new InputError(problem("token-kubeconfig-unusable", { path: loopbackKubeconfig, found }));
+    new UserError(problem("token-kubeconfig-unusable", { path: loopbackKubeconfig, found }));
   const file = bootstrap.files.find(({ path }) => path === loopbackKubeconfig);
   if (file === undefined) throw refuse("it is missing");
   try {

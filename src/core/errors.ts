@@ -162,7 +162,7 @@ export function problem<C extends ProblemCode>(code: C, ...parameters: Parameter
 }
 
 /** Bad input: all that is wrong with it, together. */
-export class InputError extends Error {
+export class UserError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(...problems: readonly Problem[]) {

@@ -1,4 +1,4 @@
-import { InputError, problem } from "./errors.ts";
+import { UserError, problem } from "./errors.ts";
 
 /** What Terraform takes for the beginning of a template. */
 const template = /[$%]\{/;
@@ -26,7 +26,7 @@ export function plainLiteral(text: string, what: string): string {
 }
 
 const refusal = (text: string, what: string) =>
-  new InputError(problem("template-refused", { what, found: JSON.stringify(text) }));
+  new UserError(problem("template-refused", { what, found: JSON.stringify(text) }));
 
 /**
  * cdktf looks for tokens of its own in every text, also behind an escape: by their name, and by a number that stands for

@@ -1,4 +1,4 @@
-import { InputError, problem } from "./errors.ts";
+import { UserError, problem } from "./errors.ts";
 
 /** Multiplies the time limits of the lab and of requests to a cluster, for machines that are much slower than usual. */
 export const timeoutVariable = "KONNECTIVITY_TIMEOUT_FACTOR";
@@ -12,7 +12,7 @@ export function timeoutFactor(): number {
   // An empty variable counts as none.
   if (text === "") return 1;
   if (!/^[1-9]\d?$|^100$/.test(text))
-    throw new InputError(problem("timeout-factor-invalid", { variable: timeoutVariable, found: JSON.stringify(text) }));
+    throw new UserError(problem("timeout-factor-invalid", { variable: timeoutVariable, found: JSON.stringify(text) }));
   return Number(text);
 }
 

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { InputError, problem } from "../core/errors.ts";
+import { UserError, problem } from "../core/errors.ts";
 import { everything, ignoreInGit, makePrivateFolder } from "./private-folder.ts";
 
 /** Reads a text file of the user's, or says in one sentence why not. */
@@ -19,7 +19,7 @@ export function readUserFile(file: string, advice: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new InputError(problem("file-unreadable", { file, reason: reasonOf(error), advice }));
+    throw new UserError(problem("file-unreadable", { file, reason: reasonOf(error), advice }));
   }
 }
 
@@ -28,7 +28,7 @@ export function isThere(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    throw new InputError(
+    throw new UserError(
       problem("file-unreadable", { file, reason: reasonOf(error), advice: "check the permissions of its folders" }),
     );
   }
@@ -96,7 +96,7 @@ export function writeUserFiles(files: readonly { file: string; text: string }[],
     }
   } catch (error) {
     for (const path of made) rmSync(path, { recursive: true, force: true });
-    throw new InputError(problem("file-unwritable", { file: writing, reason: reasonOf(error, nothingThere) }));
+    throw new UserError(problem("file-unwritable", { file: writing, reason: reasonOf(error, nothingThere) }));
   }
 }
 

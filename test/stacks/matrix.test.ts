@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { absolutePathsIn, type Expected, filesIn, invariants, leaksOf, resourcesOf } from "../support/invariants.ts";
 import { cases, platforms, tags } from "../support/matrix.ts";
-import { fileEntry, sampleDocument } from "../../src/core/sample/sample.ts";
+import { fileEntry, sampleConfig } from "../../src/core/sample/sample.ts";
 import { type Block, changedExample, exampleOf, Project, type StackJson } from "../support/stacks.ts";
 
 /** A secret of the cluster: where it shows, everything else of bootstrap.ign can show too. */
 const secret = "the secret that must never show 8f2b41";
-const document = sampleDocument("4.18");
+const document = sampleConfig("4.18");
 const bootstrapIgn = JSON.stringify({
   ...document,
   storage: { files: [...(document.storage?.files ?? []), fileEntry("/opt/openshift/tls/secret.key", secret, 0o600)] },

@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Inputs, readInputs } from "../../stacks/inputs.ts";
-import { InputError } from "../../src/core/errors.ts";
+import { UserError } from "../../src/core/errors.ts";
 import { templatesLeft } from "../../src/core/terraform-literal.ts";
 import { decodeContents } from "../../src/core/ignition/contents.ts";
-import { fileEntry, sampleDocument } from "../../src/core/sample/sample.ts";
+import { fileEntry, sampleConfig } from "../../src/core/sample/sample.ts";
 import { synthesize } from "../../stacks/app.ts";
 import { filesIn } from "../support/invariants.ts";
 import { changedExample, metadata, sampleStream } from "../support/stacks.ts";
@@ -37,7 +37,7 @@ const sharedConfig = {
 };
 const wholeMetadata = { ...metadata, gcp: { ...metadata.gcp, networkProjectID: "host-project" } };
 
-const document = sampleDocument("4.18", {
+const document = sampleConfig("4.18", {
   platform: { baremetal: { apiVIPs: ["10.0.0.2"], ingressVIPs: ["10.0.0.3"] } },
 });
 
@@ -87,7 +87,7 @@ function resultOf(input: Planted, onlyRead = false): Result {
     if (onlyRead) return { code: "" };
     synthesize(change(inputs), outdir);
   } catch (error) {
-    if (!(error instanceof InputError)) throw error;
+    if (!(error instanceof UserError)) throw error;
     expect(filesIn(folder).filter((name) => name.endsWith(".tf.json"))).toEqual([]);
     return { refused: error.message };
   }

@@ -1,4 +1,4 @@
-import { InputError, problem, type Warning } from "../errors.ts";
+import { UserError, problem, type Warning } from "../errors.ts";
 import type { Release } from "../releases.ts";
 import {
   type AnchorOffsets,
@@ -11,7 +11,7 @@ import {
 import { expiryWarnings } from "./certificates.ts";
 import { type Cluster, networkWarnings, readCluster } from "./install-config.ts";
 import { decodeContents, UndecodableError } from "./contents.ts";
-import type { FileEntry, IgnitionDocument } from "./config.ts";
+import type { FileEntry, IgnitionConfig } from "./config.ts";
 import { findRecord, recordPath } from "./record.ts";
 
 /** The installer's own tunnel script, from 4.23 on always there; its functions are empty with the gate off. */
@@ -19,7 +19,7 @@ const installerTunnelPath = "/usr/local/bin/konnectivity.sh";
 
 /** A bootstrap machine's document, checked: what a later step needs of it stands here. */
 export interface Bootstrap {
-  readonly document: IgnitionDocument;
+  readonly document: IgnitionConfig;
   readonly files: readonly FileEntry[];
   readonly bootkube: { readonly entry: FileEntry; readonly script: string };
   readonly installerTunnel: "absent" | "off" | "on";
@@ -29,18 +29,18 @@ export interface Bootstrap {
 }
 
 /** Refuses what is not an untouched bootstrap machine's document. `now` is for the expiry warning only. */
-export function checkBootstrap(document: IgnitionDocument, now: Date): Bootstrap {
+export function checkBootstrap(document: IgnitionConfig, now: Date): Bootstrap {
   const files = document.storage?.files ?? [];
   if (files.some(({ path }) => path === recordPath))
-    throw new InputError(problem("already-built", { version: findRecord(files)?.version ?? "(version not readable)" }));
+    throw new UserError(problem("already-built", { version: findRecord(files)?.version ?? "(version not readable)" }));
 
   const entries = files.filter((file) => file.path === bootkubePath);
   const [entry] = entries;
-  if (entry === undefined) throw new InputError(problem("bootkube-missing", { path: bootkubePath }));
+  if (entry === undefined) throw new UserError(problem("bootkube-missing", { path: bootkubePath }));
   if (entries.length > 1)
-    throw new InputError(problem("bootkube-repeated", { path: bootkubePath, count: entries.length }));
+    throw new UserError(problem("bootkube-repeated", { path: bootkubePath, count: entries.length }));
   const script = decodeScript(entry);
-  if (isBootstrapInPlace(script)) throw new InputError(problem("bootstrap-in-place"));
+  if (isBootstrapInPlace(script)) throw new UserError(problem("bootstrap-in-place"));
 
   const installerTunnel = installerTunnelState(files, script);
   const cluster = readCluster(files);
@@ -58,12 +58,12 @@ export function checkBootstrap(document: IgnitionDocument, now: Date): Bootstrap
 /** The places for the insertions, or every reason why the script cannot take them. */
 export function checkAnchors(bootstrap: Bootstrap): AnchorOffsets {
   const found = findAnchors(bootstrap.bootkube.script, bootstrap.release);
-  if (Array.isArray(found)) throw new InputError(...found);
+  if (Array.isArray(found)) throw new UserError(...found);
   return found;
 }
 
 function decodeScript(entry: FileEntry): string {
-  const refuse = (reason: string) => new InputError(problem("bootkube-undecodable", { path: bootkubePath, reason }));
+  const refuse = (reason: string) => new UserError(problem("bootkube-undecodable", { path: bootkubePath, reason }));
   if (Array.isArray(entry.append) && entry.append.length > 0) throw refuse("it is put together from `append` parts");
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(decodeContents(entry.contents));

@@ -1,7 +1,7 @@
-import { InputError, type Problem, problem } from "../errors.ts";
+import { UserError, type Problem, problem } from "../errors.ts";
 
 /** The parts of an Ignition 3.x config that are read here. Unknown keys are kept as they are. */
-export interface IgnitionDocument {
+export interface IgnitionConfig {
   ignition: { version: string; [key: string]: unknown };
   storage?: { files?: FileEntry[]; [key: string]: unknown };
   [key: string]: unknown;
@@ -27,21 +27,21 @@ export interface Resource {
 export const specVersions = ["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0"] as const;
 
 /** Parses a document and checks the shape that everything after relies on. */
-export function readDocument(text: string): IgnitionDocument {
+export function parseIgnition(text: string): IgnitionConfig {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     // Never the text itself: V8 quotes some of it, and the document holds every secret of the cluster.
-    throw new InputError(problem("document-not-json", { detail: jsonErrorPlace(error, text) }));
+    throw new UserError(problem("document-not-json", { detail: jsonErrorPlace(error, text) }));
   }
   if (!isObject(value) || !isObject(value.ignition) || typeof value.ignition.version !== "string") {
     const version = isObject(value) && isObject(value.ignition) ? value.ignition.version : undefined;
-    throw new InputError(problem("document-not-ignition", { found: describe(version) }));
+    throw new UserError(problem("document-not-ignition", { found: describe(version) }));
   }
   const { version } = value.ignition;
   if (!(specVersions as readonly string[]).includes(version)) {
-    throw new InputError(
+    throw new UserError(
       problem("document-spec-unknown", {
         version: JSON.stringify(version.slice(0, 20)),
         known: specVersions.join(", "),
@@ -49,8 +49,8 @@ export function readDocument(text: string): IgnitionDocument {
     );
   }
   const problems = [...malformations(value), ...notKept(value)];
-  if (problems.length > 0) throw new InputError(...problems);
-  return value as IgnitionDocument;
+  if (problems.length > 0) throw new UserError(...problems);
+  return value as IgnitionConfig;
 }
 
 function* malformations(document: Record<string, unknown>): Generator<Problem, void> {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { InputError, problem } from "../errors.ts";
+import { UserError, problem } from "../errors.ts";
 import { anchorNames, anchors, bootkubePath } from "./bootkube.ts";
 import { decodeContents, replaceContents, UndecodableError } from "./contents.ts";
-import { type IgnitionDocument, isObject, readDocument } from "./config.ts";
+import { type IgnitionConfig, isObject, parseIgnition } from "./config.ts";
 import { withoutQuery } from "./pointer.ts";
 import { digestOf, findRecord, type PayloadRecord, recordPath } from "./record.ts";
-import { writeText } from "./serialize.ts";
+import { withDigest } from "./serialize.ts";
 
 export interface InspectedPayload {
   readonly kind: "payload";
@@ -47,16 +47,16 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
 }
 
 /** What is wrong with a bootstrap.ign is of no interest here: this is another file. */
-function parse(text: string, file: string): IgnitionDocument {
+function parse(text: string, file: string): IgnitionConfig {
   try {
-    return readDocument(text);
+    return parseIgnition(text);
   } catch (error) {
-    if (error instanceof InputError) throw new InputError(problem("not-a-payload", { file }));
+    if (error instanceof UserError) throw new UserError(problem("not-a-payload", { file }));
     throw error;
   }
 }
 
-function inspectPointer({ ignition }: IgnitionDocument, text: string): InspectedPointer | undefined {
+function inspectPointer({ ignition }: IgnitionConfig, text: string): InspectedPointer | undefined {
   const { config, timeouts, proxy, security } = ignition;
   if (!isObject(config) || !isObject(config.replace)) return undefined;
   const { source, verification } = config.replace;
@@ -72,11 +72,11 @@ function inspectPointer({ ignition }: IgnitionDocument, text: string): Inspected
   };
 }
 
-function inspectPayload(document: IgnitionDocument, text: string, file: string): InspectedPayload {
+function inspectPayload(document: IgnitionConfig, text: string, file: string): InspectedPayload {
   const files = document.storage?.files ?? [];
   const record = findRecord(files);
-  if (record === undefined) throw new InputError(problem("not-a-payload", { file }));
-  const damaged = (detail: string) => new InputError(problem("payload-damaged", { file, detail }));
+  if (record === undefined) throw new UserError(problem("not-a-payload", { file }));
+  const damaged = (detail: string) => new UserError(problem("payload-damaged", { file, detail }));
   const entryOf = (path: string) => {
     const entry = files.find((candidate) => candidate.path === path);
     if (entry === undefined) throw damaged(`${path} is missing`);
@@ -111,7 +111,7 @@ function inspectPayload(document: IgnitionDocument, text: string, file: string):
     stored: JSON.stringify(entry).length + 1,
   }));
   const addedBytes = added.reduce((sum, { stored }) => sum + stored, grown);
-  const { bytes, sha512 } = writeText(text);
+  const { bytes, sha512 } = withDigest(text);
   return { kind: "payload", bytes, sha512, record, added, addedBytes, diff };
 }
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { InputError, type Problem, problem, type Warning } from "../errors.ts";
-import type { IgnitionDocument } from "./config.ts";
+import { UserError, type Problem, problem, type Warning } from "../errors.ts";
+import type { IgnitionConfig } from "./config.ts";
 
 export interface PointerProps {
   /** Where the machine fetches the payload: https, http, s3 or gs. */
@@ -16,7 +16,7 @@ export interface PointerProps {
 }
 
 export interface Pointer {
-  readonly document: IgnitionDocument;
+  readonly document: IgnitionConfig;
   readonly warnings: readonly Warning[];
 }
 
@@ -36,10 +36,10 @@ export function pointerTo(props: PointerProps): Pointer {
   const { url, sha512, caBundle, proxy, totalTimeoutSeconds } = props;
   const parsed = isPlainUrl(url) ? new URL(url) : undefined;
   if (parsed?.host === undefined || parsed.host === "" || parsed.pathname.length < 2)
-    throw new InputError(problem("pointer-url-invalid", { found: JSON.stringify(withoutQuery(url)) }));
+    throw new UserError(problem("pointer-url-invalid", { found: JSON.stringify(withoutQuery(url)) }));
   const scheme = schemes[parsed.protocol as keyof typeof schemes] as (typeof schemes)[keyof typeof schemes] | undefined;
   if (scheme === undefined)
-    throw new InputError(problem("pointer-scheme-unknown", { scheme: parsed.protocol.slice(0, -1) }));
+    throw new UserError(problem("pointer-scheme-unknown", { scheme: parsed.protocol.slice(0, -1) }));
 
   const problems: Problem[] = [];
   const notHonoured = (option: string, reason: string) =>
@@ -65,7 +65,7 @@ export function pointerTo(props: PointerProps): Pointer {
         expected: "whole seconds above 0",
       }),
     );
-  if (problems.length > 0) throw new InputError(...problems);
+  if (problems.length > 0) throw new UserError(...problems);
 
   return {
     document: {

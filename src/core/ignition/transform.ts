@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { InputError, problem } from "../errors.ts";
+import { UserError, problem } from "../errors.ts";
 import { type Insertions, insertAtAnchors } from "./bootkube.ts";
 import { type Bootstrap, checkAnchors } from "./check.ts";
 import { encodeContents, replaceContents } from "./contents.ts";
-import { type FileEntry, type IgnitionDocument, isObject } from "./config.ts";
+import { type FileEntry, type IgnitionConfig, isObject } from "./config.ts";
 import { digestOf, type PayloadRecord, recordPath } from "./record.ts";
 
 /** A file to add to the machine. */
@@ -21,12 +21,12 @@ export interface Addition {
 }
 
 /** The document with the addition in it; every other entry is the one that came in, in its place. */
-export function addToDocument(bootstrap: Bootstrap, addition: Addition): IgnitionDocument {
+export function transformIgnition(bootstrap: Bootstrap, addition: Addition): IgnitionConfig {
   const { document, files, bootkube } = bootstrap;
   const offsets = checkAnchors(bootstrap);
   const taken = new Set<unknown>([...files, ...otherNodes(document)].map(({ path }) => path));
   const collisions = [...addition.files.map(({ path }) => path), recordPath].filter((path) => taken.has(path));
-  if (collisions.length > 0) throw new InputError(...collisions.map((path) => problem("path-taken", { path })));
+  if (collisions.length > 0) throw new UserError(...collisions.map((path) => problem("path-taken", { path })));
 
   const script = insertAtAnchors(bootkube.script, offsets, addition.insertions);
   const patched: FileEntry = {
@@ -51,7 +51,7 @@ export function addToDocument(bootstrap: Bootstrap, addition: Addition): Ignitio
 }
 
 /** Ignition refuses a document in which a file, a folder or a link have one path. */
-function otherNodes({ storage }: IgnitionDocument): { path: unknown }[] {
+function otherNodes({ storage }: IgnitionConfig): { path: unknown }[] {
   const lists = [storage?.directories, storage?.links].filter((list): list is unknown[] => Array.isArray(list));
   return lists.flat().map((node) => ({ path: isObject(node) ? node.path : undefined }));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isDialable } from "../addresses.ts";
-import { oneOf, textLike, wholeNumber, yesOrNo } from "../schema/fields.ts";
+import { oneOf, pattern, integer, boolean } from "../schema/fields.ts";
 import { parseConfig } from "../schema/parse.ts";
 import { releases } from "../releases.ts";
 
@@ -10,7 +10,7 @@ const isDnsName = (text: string) =>
   !/^([\d.]+|all|address|(.*\.)?localhost)$/.test(text) &&
   text.split(".").every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 
-const imageReference = textLike(
+const imageReference = pattern(
   "an image reference with a registry, like registry.example.com/team/proxy@sha256:…",
   /^(?=.{1,255}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)+(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/,
 );
@@ -29,7 +29,7 @@ const tunnelOptionsSchema = z.strictObject(
     authentication: oneOf("mtls", "service-account-token", "none")
       .default("mtls")
       .describe("How an agent proves who it is."),
-    acceptUnauthenticatedAgents: yesOrNo()
+    acceptUnauthenticatedAgents: boolean()
       .default(false)
       .describe(
         "Must be true with `authentication: none`: whoever reaches port 8091 then receives the kube-apiserver's traffic.",
@@ -58,7 +58,7 @@ const tunnelOptionsSchema = z.strictObject(
           z.strictObject({
             server: imageReference.describe("Image of the server."),
             agent: imageReference.optional().describe("Image of the agents. Default: the server's."),
-            binaryDirectory: textLike("an absolute path like /usr/bin", /^\/([\w.-]+(\/[\w.-]+)*)?$/)
+            binaryDirectory: pattern("an absolute path like /usr/bin", /^\/([\w.-]+(\/[\w.-]+)*)?$/)
               .optional()
               .describe("Folder of proxy-server and proxy-agent in the image. Default: by the image's name."),
           }),
@@ -73,8 +73,8 @@ const tunnelOptionsSchema = z.strictObject(
           kind: oneOf("DaemonSet", "Deployment")
             .default("DaemonSet")
             .describe("One on every node, or a number of them."),
-          replicas: wholeNumber(1, 100).optional().describe("How many agents a Deployment has. Default: 2."),
-          hostNetwork: yesOrNo()
+          replicas: integer(1, 100).optional().describe("How many agents a Deployment has. Default: 2."),
+          hostNetwork: boolean()
             .default(false)
             .describe("Whether agents are in the nodes' network instead of the pods'."),
         },
@@ -86,7 +86,7 @@ const tunnelOptionsSchema = z.strictObject(
       .strictObject(
         {
           keyAlgorithm: oneOf("ecdsa-p256", "rsa-2048", "rsa-3072").default("ecdsa-p256").describe("Of every key."),
-          days: wholeNumber(1, 30).default(1).describe("How many days they live."),
+          days: integer(1, 30).default(1).describe("How many days they live."),
         },
         { error: "an object" },
       )
@@ -97,7 +97,7 @@ const tunnelOptionsSchema = z.strictObject(
         Object.fromEntries(
           ["user", "role", "type", "level"].map((key) => [
             key,
-            textLike("a SELinux word", /^[\w:,.-]+$/)
+            pattern("a SELinux word", /^[\w:,.-]+$/)
               .optional()
               .describe(`The context's ${key}.`),
           ]),

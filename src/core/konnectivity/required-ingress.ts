@@ -4,7 +4,7 @@ import { ports } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
 /** The one rule that must be open while the bootstrap machine lives. */
-export interface FirewallNeed {
+export interface RequiredIngress {
   readonly direction: "ingress";
   readonly protocol: "tcp";
   readonly port: number;
@@ -14,7 +14,7 @@ export interface FirewallNeed {
   readonly purpose: string;
 }
 
-export function firewallNeed(options: TunnelOptions, networks: ClusterNetworks): FirewallNeed {
+export function requiredIngress(options: TunnelOptions, networks: ClusterNetworks): RequiredIngress {
   const { address, listenAddress } = options;
   const known = [listenAddress, address].find(isIpAddress);
   return {

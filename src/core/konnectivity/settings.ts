@@ -1,4 +1,4 @@
-import { asKernelWrites, isIpAddress } from "../addresses.ts";
+import { canonicalIp, isIpAddress } from "../addresses.ts";
 import type { Release } from "../releases.ts";
 import { clusterScopedObjects } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
@@ -27,14 +27,14 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
     TUNNEL_HOME: home,
     TUNNEL_TLS: tls,
     // A literal, or empty: found on the node. Addresses are compared as text there.
-    TUNNEL_ADDRESS: isIpAddress(address) ? asKernelWrites(address) : "",
+    TUNNEL_ADDRESS: isIpAddress(address) ? canonicalIp(address) : "",
     // A name, or empty: agents dial the address.
     TUNNEL_HOST: address === "detect" || isIpAddress(address) ? "" : address,
     // Empty: the bootstrap address.
-    TUNNEL_LISTEN_ADDRESS: listenAddress === "address" ? "" : asKernelWrites(listenAddress),
+    TUNNEL_LISTEN_ADDRESS: listenAddress === "address" ? "" : canonicalIp(listenAddress),
     TUNNEL_FAMILIES: families(networks.serviceNetworks),
     TUNNEL_MACHINE_NETWORKS: networks.machineNetworks.join(" "),
-    TUNNEL_VIRTUAL_ADDRESSES: networks.virtualAddresses.map(asKernelWrites).join(" "),
+    TUNNEL_VIRTUAL_ADDRESSES: networks.virtualAddresses.map(canonicalIp).join(" "),
     TUNNEL_BRACKET_IPV6: imageTraits[release].bracketIpv6,
     TUNNEL_IMAGE_COMPONENT: image === "payload" ? payloadComponent : "",
     TUNNEL_TRANSPORT: transport,

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
-import { InputError, type Problem, problem, type Warning } from "../errors.ts";
+import { UserError, type Problem, problem, type Warning } from "../errors.ts";
 import type { Release } from "../releases.ts";
 import { agentManifests } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
 import { combinationProblems } from "./combinations.ts";
 import { egressSelectorConfiguration } from "./egress-selector.ts";
-import { type FirewallNeed, firewallNeed } from "./required-ingress.ts";
+import { type RequiredIngress, requiredIngress } from "./required-ingress.ts";
 import { knowsFlag } from "./flags.ts";
 import { kubeApiServerOverride } from "./kube-apiserver-override.ts";
 import { asSeenByRender, home } from "./names.ts";
@@ -31,7 +31,7 @@ export interface TunnelAssets {
     readonly manifests: string;
     readonly cleanup: string;
   };
-  readonly firewall: FirewallNeed;
+  readonly firewall: RequiredIngress;
   readonly warnings: readonly Warning[];
 }
 
@@ -64,7 +64,7 @@ tunnel_cleanup || :
 /** Renders the tunnel, or throws every reason why these options do not work with this release. */
 export function renderTunnel(options: TunnelOptions, release: Release, networks: ClusterNetworks): TunnelAssets {
   const problems = [...combinationProblems(options), ...releaseProblems(options, release)];
-  if (problems.length > 0) throw new InputError(...problems);
+  if (problems.length > 0) throw new UserError(...problems);
   const yaml = (path: string, value: unknown): TunnelFile => ({ path, mode: 0o600, text: toYaml(value) });
   return {
     files: [
@@ -76,7 +76,7 @@ export function renderTunnel(options: TunnelOptions, release: Release, networks:
       ...agentManifests(options, release).map(({ file, object }) => yaml(`${home}/agents/${file}.yaml`, object)),
     ],
     insertions,
-    firewall: firewallNeed(options, networks),
+    firewall: requiredIngress(options, networks),
     warnings: tunnelWarnings(options, release),
   };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
-import type { FileEntry, IgnitionDocument } from "../ignition/config.ts";
+import type { FileEntry, IgnitionConfig } from "../ignition/config.ts";
 import type { Release } from "../releases.ts";
 import { addressesOf, type IpFamily } from "../../../lab/addresses.ts";
 
@@ -94,7 +94,7 @@ export function fileEntry(path: string, text: string, mode: number): FileEntry {
 }
 
 /** A bootstrap.ign of this shape: its structure is openshift-install's, its secrets are none. */
-export function sampleDocument(shape: Shape, props: SampleProps = {}): IgnitionDocument {
+export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionConfig {
   const { networks = defaultNetworks, platform = { none: {} }, version = "3.2.0", bytes = 0 } = props;
   const installConfig = {
     apiVersion: "v1",
@@ -164,7 +164,7 @@ export function sampleDocument(shape: Shape, props: SampleProps = {}): IgnitionD
   };
 }
 
-export const sampleText = (shape: Shape, props?: SampleProps) => JSON.stringify(sampleDocument(shape, props));
+export const sampleText = (shape: Shape, props?: SampleProps) => JSON.stringify(sampleConfig(shape, props));
 
 export const sampleMetadata = {
   clusterName: "sample",

@@ -6,14 +6,14 @@ import { isNetworkStart } from "../addresses.ts";
 export const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values, { error: values.join(" or ") });
 
-export const wholeNumber = (from: number, to: number) => {
+export const integer = (from: number, to: number) => {
   const error = `a whole number from ${from} to ${to}`;
   return z.int({ error }).min(from, { error }).max(to, { error });
 };
 
-export const yesOrNo = () => z.boolean({ error: "true or false" });
+export const boolean = () => z.boolean({ error: "true or false" });
 
-export const textLike = (expected: string, pattern: RegExp) =>
+export const pattern = (expected: string, pattern: RegExp) =>
   z.string({ error: expected }).regex(pattern, { error: expected });
 
 export const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });

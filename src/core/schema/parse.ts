@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { InputError, type Problem, problem } from "../errors.ts";
+import { UserError, type Problem, problem } from "../errors.ts";
 
 /** Parses `value` by `schema`, or throws every mistake in it with its path, the value found and what was expected. */
 export function parseConfig<S extends z.ZodType>(schema: S, value: unknown, root: string): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new InputError(...describeIssues(result.error.issues, schema, value, root));
+  throw new UserError(...describeIssues(result.error.issues, schema, value, root));
 }
 
 /** A sentence for each of zod's issues. */

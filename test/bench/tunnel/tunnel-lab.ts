@@ -1,6 +1,6 @@
 import { labFolder } from "../../../lab/folder.ts";
 import { ensureImages } from "../../../lab/images.js";
-import { Lab, until } from "../../../lab/lab.ts";
+import { Lab, waitFor } from "../../../lab/lab.ts";
 import type { Machine } from "../../../lab/machine.ts";
 import { agentName, namespace, ports, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
 import { type Crowd, crowd } from "../../e2e/load/load.ts";
@@ -29,7 +29,7 @@ export class TunnelLab extends LoadedLab {
       say: () => undefined,
     });
     for (const machine of [lab.bootstrap, lab.node])
-      await until("a kube-apiserver", 180, () => lab.ask(machine, "GET", "/readyz").code === 200);
+      await waitFor("a kube-apiserver", 180, () => lab.ask(machine, "GET", "/readyz").code === 200);
     await lab.installWorkload();
     const tunnel = new TunnelLab(variant, name, lab);
     tunnel.installHookWithoutMemory();
@@ -38,7 +38,7 @@ export class TunnelLab extends LoadedLab {
     const created = (machine: Machine) =>
       lab.createConfigMap(machine, `${newName("up")}0`, { tunnelled: "true", once: "true" }).code;
     for (const machine of [lab.bootstrap, lab.node])
-      await until("a webhook's answer", 60, () => created(machine) === 201);
+      await waitFor("a webhook's answer", 60, () => created(machine) === 201);
     return tunnel;
   }
 
@@ -66,7 +66,7 @@ export class TunnelLab extends LoadedLab {
   async serverAway(seconds: number): Promise<number> {
     const { bootstrap } = this.lab;
     bootstrap.must(`mv ${staticPodManifest} /opt/lab/server.yaml`);
-    await until("the server's end", 30, () => bootstrap.run("pgrep -x proxy-server").status !== 0);
+    await waitFor("the server's end", 30, () => bootstrap.run("pgrep -x proxy-server").status !== 0);
     await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
     bootstrap.must(`mv /opt/lab/server.yaml ${staticPodManifest}`);
     const listens = `until curl --silent --max-time 1 http://127.0.0.1:${ports.health}/healthz >/dev/null; do :; done`;

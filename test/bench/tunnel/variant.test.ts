@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
 import { parse } from "yaml";
 import { decodeContents } from "../../../src/core/ignition/contents.ts";
-import { readDocument } from "../../../src/core/ignition/config.ts";
+import { parseIgnition } from "../../../src/core/ignition/config.ts";
 import { agentArguments } from "../../../src/core/konnectivity/agents.ts";
 import { readTunnel } from "../../../src/core/konnectivity/options.ts";
 import { serverArguments } from "../../../src/core/konnectivity/server-pod.ts";
 import { ours, payloadOf, upstream, type Variant } from "./variant.ts";
 
 function podsOf(variant: Variant) {
-  const files = readDocument(payloadOf(variant)).storage?.files ?? [];
+  const files = parseIgnition(payloadOf(variant)).storage?.files ?? [];
   const pod = (name: string) => {
     const file = files.find(({ path }) => path.endsWith(name));
     const object = parse(decodeContents(file?.contents).toString()) as { spec: { template?: PodTemplateSpec } };

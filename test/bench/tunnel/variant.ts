@@ -4,7 +4,7 @@ import { makePayload } from "../../../src/core/bootstrap.ts";
 import { home } from "../../../src/core/konnectivity/names.ts";
 import { readTunnel } from "../../../src/core/konnectivity/options.ts";
 import { decodeContents, replaceContents } from "../../../src/core/ignition/contents.ts";
-import type { IgnitionDocument } from "../../../src/core/ignition/config.ts";
+import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
 import { labNetworks, sampleText } from "../../../src/core/sample/sample.ts";
 
 type Arguments = readonly string[];
@@ -63,13 +63,13 @@ function pick(args: Arguments, ...flags: readonly string[]): string[] {
 export function payloadOf({ server, agent }: Variant): string {
   const tunnel = readTunnel({ agents: { kind: "Deployment", replicas: 1 } });
   const { text } = makePayload(sampleText("4.23", { networks: labNetworks("IPv4") }), tunnel, new Date());
-  const document = JSON.parse(text) as IgnitionDocument;
+  const document = JSON.parse(text) as IgnitionConfig;
   replaceArguments(document, `${home}/server-pod.yaml`, server);
   replaceArguments(document, `${home}/agents/agents.yaml`, agent);
   return JSON.stringify(document);
 }
 
-function replaceArguments(document: IgnitionDocument, path: string, change: Variant["server"]): void {
+function replaceArguments(document: IgnitionConfig, path: string, change: Variant["server"]): void {
   const file = document.storage?.files?.find((entry) => entry.path === path);
   if (file?.contents === undefined) throw new Error(`the payload has no ${path}`);
   const object = parse(decodeContents(file.contents).toString()) as PodTemplateSpec & {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decodeContents } from "../../../src/core/ignition/contents.ts";
-import type { IgnitionDocument } from "../../../src/core/ignition/config.ts";
+import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
 import type { Cloud, ExpectedPointer } from "./cloud.ts";
 import type { Ended } from "./command.ts";
 import { Deployment } from "./deployment.ts";
@@ -164,7 +164,7 @@ export function testLife(tested: Tested, eventful = true): void {
     };
 
     it("the machine gets its payload, and has the tunnel's files", async () => {
-      const { storage } = JSON.parse(String(tested.deployment.payload())) as IgnitionDocument;
+      const { storage } = JSON.parse(String(tested.deployment.payload())) as IgnitionConfig;
       const files = (storage?.files ?? []).filter(({ contents }) => contents !== undefined);
       await boot("its own", (machine, succeeded) => {
         expect(succeeded, machine.log).toBe(true);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentSecretName, namespace, staticPodManifest, tls } from "../../../src/core/konnectivity/names.ts";
 import { decodeContents, replaceContents } from "../../../src/core/ignition/contents.ts";
-import type { IgnitionDocument } from "../../../src/core/ignition/config.ts";
-import { type Lab, labIsUp, until } from "../../../lab/lab.ts";
+import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
+import { type Lab, labIsUp, waitFor } from "../../../lab/lab.ts";
 import { LoadedLab, processes } from "../load/loaded-lab.ts";
 import { labPayload, removeLab, startLab } from "../../support/lab.ts";
 import { record } from "./fault.ts";
@@ -29,7 +29,7 @@ afterAll(() => removeLab(name));
 
 /** The payload, with a bootkube.sh that is killed where each stage begins, once. */
 function killedAtStages(payload: string): string {
-  const document = JSON.parse(payload) as IgnitionDocument;
+  const document = JSON.parse(payload) as IgnitionConfig;
   const path = "/usr/local/bin/bootstrap-service-record.sh";
   const file = document.storage?.files?.find((entry) => entry.path === path);
   if (file?.contents === undefined) throw new Error(`the payload has no ${path}`);
@@ -48,7 +48,7 @@ const calls = () => lab.createConfigMap(lab.bootstrap, `stage-${Date.now()}`, { 
 
 describe("bootkube.sh, killed at the beginning of each stage and started again", () => {
   it("makes the tunnel on a machine without a default route, and again when that gets another address", async () => {
-    await until("the last stage before cluster-bootstrap", 120, () => killedAt("konnectivity-agent-manifest"));
+    await waitFor("the last stage before cluster-bootstrap", 120, () => killedAt("konnectivity-agent-manifest"));
     expect(lab.bootstrap.must("ip route show default")).toBe("");
     expect(issued()).toEqual([oldAddress]);
     lab.bootstrap.must(`ip address del ${oldAddress}/24 dev ens3 && ip address add ${newAddress}/24 dev ens3`);
@@ -82,11 +82,11 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     expect(before).toHaveLength(3);
     lab.bootstrap.must("kill -9 $(pgrep -f 'bin/bootkube.sh$') $(pgrep -f 'fake.js cluster-bootstrap$')");
     // cluster-bootstrap never overwrites what it has copied: that is upstream's, and has nothing to do with a tunnel.
-    await until("a cluster-bootstrap that refuses", 60, () => bootkubeSaid("EEXIST").length > 0);
+    await waitFor("a cluster-bootstrap that refuses", 60, () => bootkubeSaid("EEXIST").length > 0);
     const refusals = bootkubeSaid("EEXIST").length;
     lab.bootstrap.must(`rm ${apiServerManifest}`);
-    await until("cluster-bootstrap's work", 60, () => lab.bootstrap.run(`test -e ${apiServerManifest}`).status === 0);
-    await until("a call", 60, () => calls().code === 201);
+    await waitFor("cluster-bootstrap's work", 60, () => lab.bootstrap.run(`test -e ${apiServerManifest}`).status === 0);
+    await waitFor("a call", 60, () => calls().code === 201);
     expect(programs()).toEqual(before);
     expect(refusals).toBeGreaterThan(0);
     record({
@@ -99,14 +99,14 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
 
   it("ends, and leaves nothing", async () => {
     lab.finish();
-    await until("bootkube's end", 120, () => lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0);
+    await waitFor("bootkube's end", 120, () => lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0);
     expect(stages.filter((stage) => !killedAt(stage))).toEqual([]);
     expect(bootkubeSaid("Killed")).toHaveLength(stages.length + 1);
     expect(issued()).toEqual([oldAddress, newAddress]);
     for (const path of [tls, staticPodManifest]) expect(lab.bootstrap.run(`test -e ${path}`).status, path).not.toBe(0);
     const secret = `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`;
     expect(lab.ask(lab.node, "GET", secret).code).toBe(404);
-    await until("the agent's end", 60, () => processes(lab.node, "proxy-agent").length === 0);
+    await waitFor("the agent's end", 60, () => processes(lab.node, "proxy-agent").length === 0);
     record({
       done: `bootkube.sh is killed at the beginning of each of its ${stages.length} stages`,
       lost: "the time of a restart each; no key, no manifest",

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { ports, routing, tls } from "../../../src/core/konnectivity/names.ts";
-import { type Lab, until } from "../../../lab/lab.ts";
+import { type Lab, waitFor } from "../../../lab/lab.ts";
 import type { Machine } from "../../../lab/machine.ts";
 import type { LoadedLab } from "../load/loaded-lab.ts";
 import { currentProxy, ensureGoProgram } from "../../../lab/go-programs.js";
@@ -68,7 +68,7 @@ export class Stranger {
   async isRefused(): Promise<string> {
     const { refusal } = shown[this.#what];
     if (refusal === undefined) throw new Error(`an agent with ${this.#what} is not refused`);
-    await until(`"${refusal}" to an agent with ${this.#what}`, 30, () => {
+    await waitFor(`"${refusal}" to an agent with ${this.#what}`, 30, () => {
       if (this.isTaken()) throw new Error(`an agent with ${this.#what} was taken`);
       return this.#log.includes(refusal);
     });

@@ -1,5 +1,5 @@
 import { agentName, ports, socket, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
-import { until } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/lab.ts";
 import type { Machine } from "../../../lab/machine.ts";
 import { type LoadedLab, processes } from "../load/loaded-lab.ts";
 import { type Fault, quiet } from "./fault.ts";
@@ -11,7 +11,7 @@ const whole = 2;
 /** Another process of a program than before. */
 async function again(machine: Machine, program: string, before: readonly string[]): Promise<void> {
   const isNew = () => processes(machine, program).some((pid) => !before.includes(pid));
-  await until(`another ${program}`, 60, isNew);
+  await waitFor(`another ${program}`, 60, isNew);
 }
 
 const nodes = ({ lab }: LoadedLab): [Machine, Machine] => {
@@ -45,7 +45,7 @@ export const tunnelFaults: readonly Fault[] = [
     strike: async (lab) => {
       const { bootstrap } = lab.lab;
       const at = Number(bootstrap.must(`${now}; mv ${staticPodManifest} /opt/lab/server.yaml`));
-      await until("the server's end", 30, () => processes(bootstrap, "proxy-server").length === 0);
+      await waitFor("the server's end", 30, () => processes(bootstrap, "proxy-server").length === 0);
       // Whatever the old one left: a socket that nobody listens on.
       const leave = `require("net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))`;
       bootstrap.run(`rm -f ${socket.host}; node -e '${leave}' ${socket.host}`);
@@ -64,7 +64,7 @@ export const tunnelFaults: readonly Fault[] = [
       const others = () => JSON.stringify([bootstrap, ...lab.lab.nodes].map((one) => one.run("pgrep 'proxy-'").stdout));
       const before = others();
       const at = lab.killKubeApiServer();
-      await until("the kube-apiserver", 60, () => lab.lab.ask(bootstrap, "GET", "/readyz").code === 200);
+      await waitFor("the kube-apiserver", 60, () => lab.lab.ask(bootstrap, "GET", "/readyz").code === 200);
       if (others() !== before) throw new Error("the server or an agent is another process than before");
       await lab.agentsAre(whole);
       return { at };
@@ -137,7 +137,7 @@ export const tunnelFaults: readonly Fault[] = [
         at = lab.killAgent(first);
         lab.killAgent(second);
         const knocked = () => Number(bootstrap.must("iptables -nvxL INPUT 1").trim().split(/\s+/)[0]);
-        await until("knocking agents", 60, () => knocked() >= whole);
+        await waitFor("knocking agents", 60, () => knocked() >= whole);
         const since = Date.now();
         await pulse.until("a failure", 60, (calls) =>
           calls.some(({ sent, failure }) => sent > since && failure.endsWith("No agent available")),
@@ -163,7 +163,7 @@ export const tunnelFaults: readonly Fault[] = [
       } finally {
         for (const stranger of dialling) stranger.end();
       }
-      await until("the strangers' end", 30, () => processes(node, "proxy-agent").length === 1);
+      await waitFor("the strangers' end", 30, () => processes(node, "proxy-agent").length === 1);
       await lab.agentsAre(whole);
       return { at };
     },
@@ -208,7 +208,7 @@ export const tunnelFaults: readonly Fault[] = [
       const at = Number(second.must(line.join(" && ")));
       first.must(`ip route replace ${podNetwork(1)} via ${to}`);
       const peers = `ss -Htn state established 'sport = ${ports.agent}'`;
-      await until("the new address", 60, () => lab.lab.bootstrap.run(peers).stdout.includes(`${to}:`));
+      await waitFor("the new address", 60, () => lab.lab.bootstrap.run(peers).stdout.includes(`${to}:`));
       await lab.agentsAre(whole);
       return { at };
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Lab, until } from "../../../lab/lab.ts";
+import { type Lab, waitFor } from "../../../lab/lab.ts";
 import { LoadedLab } from "../load/loaded-lab.ts";
 import { labWith, removeLab } from "../../support/lab.ts";
 import { type Loss, lostOf, record, rowsFile, strike } from "./fault.ts";
@@ -50,7 +50,7 @@ describe("an agent, the real program, is refused with", () => {
     const dialling = strangers(lab, [...refused, "a good certificate"]);
     try {
       const good = dialling.pop();
-      await until("the agent with a good certificate", 30, () => good?.isTaken() ?? false);
+      await waitFor("the agent with a good certificate", 30, () => good?.isTaken() ?? false);
       for (const [index, stranger] of dialling.entries()) {
         const words = await stranger.isRefused();
         record({

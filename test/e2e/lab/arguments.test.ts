@@ -9,7 +9,7 @@ import { kasConfig, mounted, placeholders } from "../../../src/core/konnectivity
 import { readTunnel } from "../../../src/core/konnectivity/options.ts";
 import { serverArguments } from "../../../src/core/konnectivity/server-pod.ts";
 import { renderTunnel } from "../../../src/core/konnectivity/tunnel.ts";
-import { InputError } from "../../../src/core/errors.ts";
+import { UserError } from "../../../src/core/errors.ts";
 import { type Release, releases } from "../../../src/core/releases.ts";
 import { Machine, removeMachines } from "../../../lab/machine.ts";
 import { currentProxy, ensureGoProgram, type OldProxyName } from "../../../lab/go-programs.js";
@@ -70,7 +70,7 @@ function argumentLists(release: Release): Pick<Start, "binary" | "args">[] {
               renderTunnel(options, release, { machineNetworks: [], serviceNetworks: [], virtualAddresses: [] });
             } catch (error) {
               // Not to be had with this class, or at all.
-              if (error instanceof InputError) continue;
+              if (error instanceof UserError) continue;
               throw error;
             }
             add("proxy-server", serverArguments(options, release));

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { program } from "../../support/cli.ts";
 import { interruptedAt } from "../../support/interrupted.ts";
-import { until } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/lab.ts";
 import { labPayload, leftOf, removeLab } from "../../support/lab.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -43,7 +43,7 @@ it("lab up, killed as Terraform does it when a deploy is interrupted, leaves not
   const args = [program, "lab", "up", "--name", name, "--payload", payload];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   await interruptedAt(child, "the tunnel's server is up", () => child.kill("SIGKILL"));
-  await until("the lab's end", 30, () => leftOf(name).length === 0);
+  await waitFor("the lab's end", 30, () => leftOf(name).length === 0);
 }, 120_000);
 
 describe("the demonstration, interrupted", () => {

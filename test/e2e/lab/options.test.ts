@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { targetOf } from "../../../src/cli/target.ts";
 import { gatheredFiles } from "../../../src/cluster/gather.ts";
-import { look } from "../../../src/cluster/collect.ts";
+import { collect } from "../../../src/cluster/collect.ts";
 import { agentName } from "../../../src/core/konnectivity/names.ts";
 import { hostOf } from "../../../lab/addresses.ts";
 import { ensureOldProxyImage } from "../../../lab/images.js";
-import { type Lab, until } from "../../../lab/lab.ts";
+import { type Lab, waitFor } from "../../../lab/lab.ts";
 import { lookAt } from "../../../src/cluster/verify.ts";
 import { labChecks } from "../../../lab/verify-lab.ts";
 import { labWith, removeLab, type TestLabProps } from "../../support/lab.ts";
@@ -59,7 +59,7 @@ const furtherChecks: Partial<Record<Case, (lab: Lab, name: string) => void | Pro
   "a document of 4.14 with a proxy of that time, http-connect and tokens": gatheredWithoutSecrets,
   "http-connect over tcp with client certificates": curlThroughTheServer,
   "http-connect over the socket, and a Deployment of two on two nodes": async (lab) => {
-    for (const node of lab.nodes) await until("an agent", 30, () => node.run("pgrep -x proxy-agent").status === 0);
+    for (const node of lab.nodes) await waitFor("an agent", 30, () => node.run("pgrep -x proxy-agent").status === 0);
   },
 };
 
@@ -71,7 +71,7 @@ describe("the tunnel holds what verify asks of it", () => {
       const labs = await Promise.all(
         chosen.map(async (which, index) => {
           const lab = await labWith({ name: names[index] ?? "", ...cases[which] });
-          await until("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
+          await waitFor("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
           return { which, lab };
         }),
       );
@@ -105,19 +105,19 @@ async function readyWithoutServer({ bootstrap, node }: Lab, name: string): Promi
   bootstrap.must("iptables -I INPUT -p tcp --dport 8091 -j REJECT --reject-with tcp-reset");
   node.must(`kill -9 ${before}`);
   const refused = async () => {
-    const { server, agents, findings } = (await look(await targetOf({ name }), 200)).status;
+    const { server, agents, findings } = (await collect(await targetOf({ name }), 200)).status;
     const isSaid = findings.some(({ code }) => code === "port-refused");
     return isSaid && server?.agents === 0 && agents[0]?.readyz === 200;
   };
   // A look is a hundred processes.
-  await until("port-refused, of a Ready agent", 60, refused, { every: 2 });
+  await waitFor("port-refused, of a Ready agent", 60, refused, { every: 2 });
 }
 
 /** The agents' tokens are in none of what was gathered, nor is a key. */
 async function gatheredWithoutSecrets(lab: Lab, name: string): Promise<void> {
   const secrets = secretsOf(lab);
   expect(secrets.map(({ kind }) => kind)).toContain("token");
-  const archive = [...gatheredFiles(await look(await targetOf({ name }), 20_000), new Date()).values()].join("\n");
+  const archive = [...gatheredFiles(await collect(await targetOf({ name }), 20_000), new Date()).values()].join("\n");
   expect(archive).toContain("Agent connected");
   expect(leaks(secrets, archive)).toEqual([]);
 }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { InputError } from "../../../src/core/errors.ts";
-import { type Lab, until } from "../../../lab/lab.ts";
+import { UserError } from "../../../src/core/errors.ts";
+import { type Lab, waitFor } from "../../../lab/lab.ts";
 import { removeLab, startLab } from "../../support/lab.ts";
 
 const name = `pods${process.pid}`;
@@ -40,7 +40,7 @@ it("a pod that cannot be started is tried again from nothing, and the lab shows 
     },
   };
   lab.node.must("mkdir /opt/programs && cat >/etc/kubernetes/manifests/late.yaml", {}, stringify(pod));
-  await until("the first try", 60, () => linesAbout("late").length > 0);
+  await waitFor("the first try", 60, () => linesAbout("late").length > 0);
   // Time for more tries.
   await sleep(5000);
   expect(linesAbout("late")).toEqual([
@@ -50,13 +50,13 @@ it("a pod that cannot be started is tried again from nothing, and the lab shows 
   lab.node.must("mv /opt/lab/kubeconfig /opt/lab/moved");
   const stuck: unknown = await lab.growUp().catch((error: unknown) => error);
   lab.node.must("mv /opt/lab/moved /opt/lab/kubeconfig");
-  expect(stuck).toBeInstanceOf(InputError);
-  expect((stuck as InputError).message).toMatch(
+  expect(stuck).toBeInstanceOf(UserError);
+  expect((stuck as UserError).message).toMatch(
     /^The lab pods\d+ is stuck: node-0 says ".*", the pod late cannot be started on node-0 \(podman .*no such file or directory.*\); look into /,
   );
 
   lab.node.must("cp /usr/bin/catatonit /opt/programs");
-  await until("the pod", 60, () => linesAbout("late").length > 1);
+  await waitFor("the pod", 60, () => linesAbout("late").length > 1);
   expect(linesAbout("late").slice(1)).toEqual(["late: started"]);
   expect(lab.node.must("/usr/bin/podman ps --filter name=late-late --format '{{.Status}}'")).toMatch(/^Up /);
 });

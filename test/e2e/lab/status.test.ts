@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { targetOf } from "../../../src/cli/target.ts";
-import { look } from "../../../src/cluster/collect.ts";
+import { collect } from "../../../src/cluster/collect.ts";
 import type { Status } from "../../../src/cluster/diagnose.ts";
 import { agentName, namespace, tls } from "../../../src/core/konnectivity/names.ts";
-import { bootstrapIsUp, type Lab, until } from "../../../lab/lab.ts";
+import { bootstrapIsUp, type Lab, waitFor } from "../../../lab/lab.ts";
 import { command, program, run } from "../../support/cli.ts";
 import { removeLab, reportAgent, startLab } from "../../support/lab.ts";
 import { leaks, secretsOf } from "../../support/secrets.ts";
@@ -31,7 +31,7 @@ const restartAgent = "kill -9 $(pgrep -x proxy-agent)";
 beforeAll(async () => {
   lab = await startLab({ name });
   // It has played the permanent control plane, and no agent yet.
-  await until("the node", 60, () => lab.node.run("pgrep -x kube-apiserver").status === 0);
+  await waitFor("the node", 60, () => lab.node.run("pgrep -x kube-apiserver").status === 0);
   lab.node.must(`kill -STOP ${kubelet}`);
   await bootstrapIsUp(lab, () => undefined);
 }, 180_000);
@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const statusNow = async () => (await look(await targetOf({ name }), 200)).status;
+const statusNow = async () => (await collect(await targetOf({ name }), 200)).status;
 const codes = ({ findings }: Status) => findings.filter(({ kind }) => kind !== "note").map(({ code }) => code);
 const sentence = ({ findings }: Status, code: string) => findings.find((one) => one.code === code)?.what;
 
@@ -244,7 +244,7 @@ describe("status, of a tunnel that gets worse", () => {
     );
     // Keys are read once, at start: from then on nobody connects.
     startWithIt();
-    await until("the agent's word", 40, async () => (await statusNow()).agents[0]?.reason?.code === "expired", {
+    await waitFor("the agent's word", 40, async () => (await statusNow()).agents[0]?.reason?.code === "expired", {
       every: 1,
     });
     const broken = await statusWith("certificate-expired");

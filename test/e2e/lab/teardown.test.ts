@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { gateVariable } from "../../../src/cli/teardown.ts";
 import type { Lab } from "../../../lab/lab.ts";
-import { grown, type Progress } from "../../../lab/fakes/operators.ts";
+import { bootstrapped, type Progress } from "../../../lab/fakes/operators.ts";
 import { sampleMetadata } from "../../../src/core/sample/sample.ts";
 import { program, run, runWith } from "../../support/cli.ts";
 import { statesOf } from "../../support/cluster-states.ts";
@@ -68,12 +68,12 @@ describe("the gate", () => {
   const refusals: [string, Progress, string][] = [
     [
       "one node of three",
-      { ...grown, revisions: [2, 0, 0] },
+      { ...bootstrapped, revisions: [2, 0, 0] },
       "the API is served by two nodes of the control plane (1 of 3 nodes have a revision)",
     ],
     [
       "a single node without its revision",
-      { ...grown, revisions: [0], topology: "SingleReplica" },
+      { ...bootstrapped, revisions: [0], topology: "SingleReplica" },
       "the API is served by the node of the control plane (0 of 1 nodes have a revision)",
     ],
   ];
@@ -102,7 +102,7 @@ describe("the gate", () => {
   }, 60_000);
 
   it("opens by hand with a reason, which is shown, and not without one", async () => {
-    lab.say({ ...grown, etcd: "enough members", bootstrap: "progress" });
+    lab.say({ ...bootstrapped, etcd: "enough members", bootstrap: "progress" });
     const open = (reason: string) =>
       runWith({ ...process.env, [gateVariable]: reason }, "teardown", "gate", "--config", config, "local");
     expect(await open("installation failed, case 7")).toEqual({
@@ -140,7 +140,7 @@ describe("the sweep and the report", () => {
   });
 
   it("another cluster than the config's is left alone, by the gate and by the sweep", () => {
-    lab.say(grown);
+    lab.say(bootstrapped);
     const asked = (step: string, infraId: string) => {
       lab.node.must("cat >/opt/lab/some.yaml", {}, `infrastructureName: ${infraId}\n`);
       return onNode(step, "--kubeconfig=/opt/lab/kubeconfig", "--config=/opt/lab/some.yaml", "aws");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentName, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
-import { bootstrapIsUp, type Lab, labIsUp, until } from "../../../lab/lab.ts";
+import { bootstrapIsUp, type Lab, labIsUp, waitFor } from "../../../lab/lab.ts";
 import type { Machine } from "../../../lab/machine.ts";
 import { removeLab, startLab } from "../../support/lab.ts";
 
@@ -45,7 +45,7 @@ const nodeProxy = (index: number) => `/api/v1/nodes/node-${index}/proxy/healthz`
 describe("before the first agent", () => {
   // Each has the time to wait for one: these words, and not those of a timeout, say that it does not.
   it("whatever needs one fails at once, and says so", async () => {
-    await until("the CRD", 60, () => ask(lab.bootstrap, "POST", `${group}/v1/widgets`, widget).code === 201);
+    await waitFor("the CRD", 60, () => ask(lab.bootstrap, "POST", `${group}/v1/widgets`, widget).code === 201);
     const answers = {
       webhook: createConfigMap(lab.bootstrap, { tunnelled: "true" }),
       conversion: ask(lab.bootstrap, "GET", `${group}/v2/widgets/one`),
@@ -77,7 +77,7 @@ describe("before the first agent", () => {
 
   it("agents run, and say why they are not connected", async () => {
     const log = `/usr/bin/podman logs ${agentName}-0-${agentName} 2>&1`;
-    await until("an attempt", 30, () => lab.node.run(`${log} | grep 'connection refused'`).status === 0);
+    await waitFor("an attempt", 30, () => lab.node.run(`${log} | grep 'connection refused'`).status === 0);
     lab.bootstrap.must(`iptables -D ${blocked}`);
     await labIsUp(lab, ignore);
   }, 60_000);
@@ -113,7 +113,7 @@ describe("the bootstrap machine", () => {
       apiVersion: "lab.konnectivity-bootstrap.io/v2",
       spec: { convertedFrom: "lab.konnectivity-bootstrap.io/v1" },
     });
-    await until("the aggregated API", 60, () => ask(lab.bootstrap, "GET", `${group}/v1alpha1/echoes`).code === 200);
+    await waitFor("the aggregated API", 60, () => ask(lab.bootstrap, "GET", `${group}/v1alpha1/echoes`).code === 200);
   }, 70_000);
 
   it("reaches every node's kubelet by the node proxy: an agent dials it", () => {
@@ -127,7 +127,7 @@ describe("the bootstrap machine", () => {
   it("goes through another node's agent when the webhook's own node has none", async () => {
     const agents = `/usr/bin/podman pod ps --quiet --filter name=${agentName}`;
     lab.node.must(`/usr/bin/podman pod stop --time=0 $(${agents})`);
-    await until("the call", 30, () => createConfigMap(lab.bootstrap, { tunnelled: "true" }).code === 201);
+    await waitFor("the call", 30, () => createConfigMap(lab.bootstrap, { tunnelled: "true" }).code === 201);
     // With its own address: there is no masquerade between pods.
     expect(Object.keys(webhookCalls()?.sources ?? {})).toContainEqual(expect.stringMatching(/^10\.128\.2\./));
     lab.node.must(`/usr/bin/podman pod start $(${agents})`);
@@ -135,7 +135,7 @@ describe("the bootstrap machine", () => {
 
   it("without the tunnel the same calls fail", async () => {
     lab.bootstrap.must(`mv ${staticPodManifest} /opt/lab/kept.yaml`);
-    await until("the server's end", 30, () => lab.bootstrap.run("pgrep -x proxy-server").status !== 0);
+    await waitFor("the server's end", 30, () => lab.bootstrap.run("pgrep -x proxy-server").status !== 0);
     expect(createConfigMap(lab.bootstrap, { tunnelled: "true" }).code).toBe(500);
     // There is a way from machine to machine, and it is not taken.
     const { nodeAddress } = lab.addresses;
@@ -143,16 +143,16 @@ describe("the bootstrap machine", () => {
     expect(ask(lab.bootstrap, "GET", nodeProxy(1), undefined, 5).code).not.toBe(200);
     lab.bootstrap.must(`mv /opt/lab/kept.yaml ${staticPodManifest}`);
     await labIsUp(lab, ignore);
-    await until("the call", 30, () => createConfigMap(lab.bootstrap, { tunnelled: "true" }).code === 201);
+    await waitFor("the call", 30, () => createConfigMap(lab.bootstrap, { tunnelled: "true" }).code === 201);
   }, 120_000);
 });
 
 describe("the permanent kube-apiserver, which knows no tunnel", () => {
   it("reaches the webhook before the bootstrap ends, and after", async () => {
-    await until("it is ready", 60, () => ask(lab.node, "GET", "/readyz").code === 200);
+    await waitFor("it is ready", 60, () => ask(lab.node, "GET", "/readyz").code === 200);
     expect(createConfigMap(lab.node, { tunnelled: "true" }).code).toBe(201);
     lab.finish();
-    await until("bootkube's end", 60, () => lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0);
+    await waitFor("bootkube's end", 60, () => lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0);
     expect(createConfigMap(lab.node, { tunnelled: "true" }).code).toBe(201);
     expect(
       ask(lab.node, "GET", "/apis/apps/v1/namespaces/openshift-bootstrap-konnectivity/daemonsets").body.items,
@@ -164,7 +164,7 @@ describe("the permanent kube-apiserver, which knows no tunnel", () => {
     for (const node of lab.nodes) {
       // podman forgets a container a moment after its process has ended.
       const containers = `/usr/bin/podman ps --all --quiet --filter label=app=${agentName}`;
-      await until("the agent's end", 30, () => node.must(containers) === "");
+      await waitFor("the agent's end", 30, () => node.must(containers) === "");
       expect(node.run("pgrep -x proxy-agent").status).not.toBe(0);
     }
   }, 90_000);

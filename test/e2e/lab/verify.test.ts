@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentName, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
-import { type Lab, labIsUp, until } from "../../../lab/lab.ts";
+import { type Lab, labIsUp, waitFor } from "../../../lab/lab.ts";
 import { labChecks } from "../../../lab/verify-lab.ts";
 import { type CheckId, checkIds, lookAt, type Result, type Row, titles } from "../../../src/cluster/verify.ts";
 import { command, program, run } from "../../support/cli.ts";
@@ -38,7 +38,7 @@ describe("verify, with a tunnel as it is by default", () => {
   let lab: Lab;
   beforeAll(async () => {
     lab = await labWith({ name });
-    await until("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
+    await waitFor("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
   }, 180_000);
   afterAll(() => removeLab(name));
 
@@ -91,7 +91,7 @@ describe("verify, with a tunnel as it is by default", () => {
   it("fails when an agent has another CA", async () => {
     startAgent(lab, "other");
     const two = labChecks(lab, { finish: false }).filter(({ id }) => id === "security-5" || id === "security-9");
-    await until("its attempt", 30, () => lab.node.run("/usr/bin/podman logs other 2>&1 | grep x509").status === 0);
+    await waitFor("its attempt", 30, () => lab.node.run("/usr/bin/podman logs other 2>&1 | grep x509").status === 0);
     const rows = await lookAt(two);
     lab.node.must("/usr/bin/podman rm --force --time=1 other");
     expect(resultsOf(rows)).toEqual({ "security-5": "failed", "security-9": "failed" });
@@ -101,7 +101,7 @@ describe("verify, with a tunnel as it is by default", () => {
 
   it("fails when the server is stopped, and takes that for no refusal", async () => {
     lab.bootstrap.must(`mv ${staticPodManifest} /opt/lab/`);
-    await until("the server's end", 30, () => lab.bootstrap.run("pgrep -x proxy-server").status !== 0);
+    await waitFor("the server's end", 30, () => lab.bootstrap.run("pgrep -x proxy-server").status !== 0);
     const rows = await lookAt(labChecks(lab, { finish: false }));
     lab.bootstrap.must(`mv /opt/lab/bootstrap-konnectivity-server.yaml ${staticPodManifest}`);
     expect(others(rows)).toEqual({
@@ -120,7 +120,7 @@ describe("verify, with a tunnel as it is by default", () => {
   }, 180_000);
 
   it("ends the bootstrap if it is told to, and says so when it is asked again", async () => {
-    await until(
+    await waitFor(
       "the call",
       30,
       () => lab.createConfigMap(lab.bootstrap, `${Date.now()}`, { tunnelled: "true" }).code === 201,
@@ -166,7 +166,7 @@ describe("verify, with agents that prove themselves otherwise", () => {
     await Promise.all(
       Object.entries(tunnels).map(async ([which, tunnel]) => {
         const lab = await labWith({ name: nameOf(which), tunnel });
-        await until("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
+        await waitFor("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
         labs[which] = lab;
       }),
     );

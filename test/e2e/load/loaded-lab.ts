@@ -1,5 +1,5 @@
 import { ports } from "../../../src/core/konnectivity/names.ts";
-import { type Lab, until } from "../../../lab/lab.ts";
+import { type Lab, waitFor } from "../../../lab/lab.ts";
 import type { Machine } from "../../../lab/machine.ts";
 import { Pulse, type Target } from "./load.ts";
 
@@ -71,7 +71,7 @@ export class LoadedLab {
 
   /** Waits until the server has so many agents. */
   async agentsAre(agents: number, seconds = 120): Promise<void> {
-    await until(`${agents} agents`, seconds, () => this.agents() === agents);
+    await waitFor(`${agents} agents`, seconds, () => this.agents() === agents);
   }
 
   /** How many agents the server has; nothing if it does not answer. */

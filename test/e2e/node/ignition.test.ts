@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { decodeContents } from "../../../src/core/ignition/contents.ts";
-import type { IgnitionDocument } from "../../../src/core/ignition/config.ts";
+import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
 import { ScratchNode } from "../../support/node.ts";
 import { samplePayload } from "../../support/payload.ts";
 import { tunnelShapes } from "../../../src/core/sample/sample.ts";
@@ -41,7 +41,7 @@ describe("ignition-validate", () => {
 
 describe.each(tunnelShapes)("Ignition applies the payload of %s", (shape) => {
   const payload = samplePayload(shape);
-  const document = JSON.parse(payload) as IgnitionDocument;
+  const document = JSON.parse(payload) as IgnitionConfig;
   const node = new ScratchNode(payload);
   afterAll(() => {
     node.remove();

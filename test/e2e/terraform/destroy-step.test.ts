@@ -30,7 +30,7 @@ function describeSteps(word: string, program = "program.js"): void {
   const stack = new TerraformStack(app, "steps");
   new LocalBackend(stack, { path: join(folder, "state") });
   const where = { program, workingDirectory: "../../.." };
-  const sweep = new DestroyStep(stack, "sweep", { ...where, command: ["sweep", word], mayFail: true });
+  const sweep = new DestroyStep(stack, "sweep", { ...where, command: ["sweep", word], continueOnFailure: true });
   new DestroyStep(stack, "gate", { ...where, command: ["gate", "$HOME; two words", word], before: [sweep.resource] });
   app.synth();
 }

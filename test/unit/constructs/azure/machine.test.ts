@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleDocument } from "../../../../src/core/sample/sample.ts";
+import { sampleConfig } from "../../../../src/core/sample/sample.ts";
 import { exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../../support/stacks.ts";
 
 const { infraID } = metadata;
@@ -20,7 +20,7 @@ function evaluated(customData: unknown, signature: string): unknown {
 const withKeys = (sshAuthorizedKeys: unknown, name = "core"): ProjectProps => ({
   files: {
     "ocp/bootstrap.ign": JSON.stringify({
-      ...sampleDocument("4.18"),
+      ...sampleConfig("4.18"),
       passwd: { users: [{ name, sshAuthorizedKeys }] },
     }),
   },

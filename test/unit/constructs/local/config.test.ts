@@ -3,7 +3,7 @@ import { localSchema, resolveLocal } from "../../../../constructs/local/config.t
 import { parseConfig } from "../../../../src/core/schema/parse.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { decodeContents } from "../../../../src/core/ignition/contents.ts";
-import type { IgnitionDocument } from "../../../../src/core/ignition/config.ts";
+import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
 
 const read = (value: unknown) => parseConfig(localSchema, value, "local");
 
@@ -24,7 +24,7 @@ describe("the local platform's config", () => {
   it.each(["IPv4", "IPv6"] as const)("makes a payload for %s", (ipFamily) => {
     const { nodes, payload } = resolveLocal(read({ nodes: 3, ipFamily }), readTunnel({}), new Date());
     expect(nodes).toBe(3);
-    const { files } = (JSON.parse(payload.text) as IgnitionDocument).storage ?? {};
+    const { files } = (JSON.parse(payload.text) as IgnitionConfig).storage ?? {};
     const settings = files?.find(({ path }) => path.endsWith("/settings.sh"));
     expect(String(decodeContents(settings?.contents))).toContain(`TUNNEL_FAMILIES='${ipFamily === "IPv4" ? 4 : 6}'`);
   });

@@ -7,9 +7,9 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { main } from "../../../../src/cli/main.ts";
 import { outputTo } from "../../../../src/cli/output.ts";
 import { gatheredFiles } from "../../../../src/cluster/gather.ts";
-import { judge } from "../../../../src/cluster/diagnose.ts";
+import { diagnose } from "../../../../src/cluster/diagnose.ts";
 import { decodeContents } from "../../../../src/core/ignition/contents.ts";
-import type { IgnitionDocument } from "../../../../src/core/ignition/config.ts";
+import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
 import { recordPath } from "../../../../src/core/ignition/record.ts";
 import { fileEntry, sampleText } from "../../../../src/core/sample/sample.ts";
 import { synthesize } from "../../../../stacks/app.ts";
@@ -191,7 +191,7 @@ describe("words of others are printed harmlessly:", () => {
     writeFileSync(join(installDir, "bootstrap.ign"), sampleText("4.18"));
     expect(await command("payload", "build", installDir, "--out", installDir)).toMatchObject({ code: 0 });
     const file = join(installDir, "payload.ign");
-    const document = JSON.parse(readFileSync(file, "utf8")) as IgnitionDocument;
+    const document = JSON.parse(readFileSync(file, "utf8")) as IgnitionConfig;
     const files = document.storage?.files?.map((entry) => {
       if (entry.path !== recordPath) return entry;
       const record = JSON.parse(decodeContents(entry.contents).toString()) as object;
@@ -258,7 +258,7 @@ describe("words of others are printed harmlessly:", () => {
   });
 
   it("every file of a gather", () => {
-    const status = judge({ machines: [], silent: [{ machine: evil, reason: forged }] });
+    const status = diagnose({ machines: [], silent: [{ machine: evil, reason: forged }] });
     const pod = { ...{ name: evil, node: evil, state: evil, ready: false, restarts: 0 }, reason: undefined, log: evil };
     const answers = [
       { machine: evil, silent: evil },

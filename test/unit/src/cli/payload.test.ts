@@ -19,7 +19,7 @@ import { parse } from "yaml";
 import { makePayload } from "../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { pointerTo } from "../../../../src/core/ignition/pointer.ts";
-import { writeDocument } from "../../../../src/core/ignition/serialize.ts";
+import { serializeIgnition } from "../../../../src/core/ignition/serialize.ts";
 import { command, linesOf, program, type Run, run } from "../../../support/cli.ts";
 import { fixture, sampleMetadata, sampleText } from "../../../../src/core/sample/sample.ts";
 
@@ -403,7 +403,7 @@ describe("payload inspect", () => {
   it("shows a pointer without what opens the payload", async () => {
     const file = join(folder(), "pointer.ign");
     const url = "https://user:MARKER@store.example.com/p?sig=MARKER";
-    writeFileSync(file, writeDocument(pointerTo({ url, sha512 }).document).text);
+    writeFileSync(file, serializeIgnition(pointerTo({ url, sha512 }).document).text);
     const ran = await payload("inspect", file);
     expectDone(ran);
     expect(ran.stdout).not.toContain("MARKER");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AgentSeen, Certificate, ServerSeen } from "../../../../src/cluster/probe.ts";
+import type { AgentSeen, Certificate, ServerStatus } from "../../../../src/cluster/probe.ts";
 import type { ReasonCode } from "../../../../src/cluster/reasons.ts";
-import { judge, type Seen, type Status } from "../../../../src/cluster/diagnose.ts";
+import { diagnose, type Seen, type Status } from "../../../../src/cluster/diagnose.ts";
 import { statusText } from "../../../../src/cluster/status-text.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -10,7 +10,7 @@ const certificate = (file: string, hours = 20): Certificate => ({
 });
 
 /** A server that carries, and what is otherwise. */
-const server = (otherwise: Partial<ServerSeen> = {}): ServerSeen => ({
+const server = (otherwise: Partial<ServerStatus> = {}): ServerStatus => ({
   ...{ machine: "bootstrap", now, ended: false, wanted: true, failedStage: undefined, said: undefined },
   ...{ healthz: 200, readyz: 200, agents: 1, dialErrors: {}, pendingDials: 0, listens: ["10.0.0.10:8091"] },
   ...{ peers: ["10.0.0.20"], formerPeers: [], lastLogLine: undefined },
@@ -32,7 +32,7 @@ const pod = (otherwise: object = {}) => ({
   ...otherwise,
 });
 
-const seen = (one?: ServerSeen, ...agents: readonly AgentSeen[]): Seen => ({
+const seen = (one?: ServerStatus, ...agents: readonly AgentSeen[]): Seen => ({
   machines: [
     ...(one === undefined ? [] : [{ machine: "bootstrap", server: one, agents: [] }]),
     ...agents.map((each) => ({ machine: each.where, server: undefined, agents: [each] })),
@@ -117,18 +117,18 @@ describe("a status", () => {
       },
     ],
   ])("%s", (wanted, what) => {
-    expect(said(judge(what))).toBe(wanted);
+    expect(said(diagnose(what))).toBe(wanted);
   });
 
   it("says in whole sentences what is wrong and what to do", () => {
-    const text = statusText(judge(seen(server(alone), away("no-answer"))));
+    const text = statusText(diagnose(seen(server(alone), away("no-answer"))));
     expect(text).toContain(
       "\nwrong: node-0 does not reach 10.0.0.10:8091: these words; the port is blocked between them.\n  → open TCP 8091 from the nodes",
     );
   });
 
   it("says that it does not know, and why", () => {
-    expect(statusText(judge({ machines: [], silent: [refused] }))).toBe(
+    expect(statusText(diagnose({ machines: [], silent: [refused] }))).toBe(
       "tunnel  not known: not everything could be looked at\n" +
         "\nunknown: core@10.0.0.5 cannot be looked at: Permission denied (publickey).\n" +
         "  → check that ssh leads there without a password, as a user who may run sudo.\n",
@@ -137,7 +137,7 @@ describe("a status", () => {
 
   it("tells another CA from one that was read before", () => {
     const what = (sha256: string) =>
-      judge(seen(server(alone), away("unknown-ca", { certificates: [{ ...certificate("ca.crt"), sha256 }] })))
+      diagnose(seen(server(alone), away("unknown-ca", { certificates: [{ ...certificate("ca.crt"), sha256 }] })))
         .findings[0];
     expect(what("bb")?.what).toMatch(/its Secret is of another set of keys$/);
     expect(what("aa")?.what).toMatch(/their files agree, but keys are read once, at start/);
@@ -148,13 +148,13 @@ describe("a status", () => {
     const events = [
       "DaemonSet/konnectivity-agent: pods is forbidden: unable to validate against any security context constraint",
     ];
-    expect(judge({ ...seen(server(alone)), cluster: { ended: false, pods: [], events } }).findings[0]?.advice).toBe(
+    expect(diagnose({ ...seen(server(alone)), cluster: { ended: false, pods: [], events } }).findings[0]?.advice).toBe(
       events[0],
     );
   });
 
   it("is the same text whenever it is asked for", () => {
     const later = { now: new Date(now.getTime() + 60_000) };
-    expect(statusText(judge(seen(server(later))))).toBe(statusText(judge(seen(server()))));
+    expect(statusText(diagnose(seen(server(later))))).toBe(statusText(diagnose(seen(server()))));
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { grown, operatorObjects, type Progress } from "../../../../lab/fakes/operators.ts";
+import { bootstrapped, operatorObjects, type Progress } from "../../../../lab/fakes/operators.ts";
 import { type ApiObjects, withApi } from "../../../support/api.ts";
 import { command, linesOf } from "../../../support/cli.ts";
 import { releases, statesOf, topologies } from "../../../support/cluster-states.ts";
@@ -98,7 +98,7 @@ it("a gate that begins to wait when all is complete and the condition absent ope
 
 describe("what no real cluster says", () => {
   it.each(["progress", "Complete", ""])("a bootstrap that is %j keeps the gate closed", async (status) => {
-    const objects = objectsOf(grown);
+    const objects = objectsOf(bootstrapped);
     const { code, stderr } = await gate({ ...objects, [paths.ConfigMap ?? ""]: { data: { status } } });
     expect(code).toBe(1);
     expect(stderr).toContain(

@@ -8,7 +8,7 @@ import type { PodSeen } from "../../../../src/cluster/agent-pods.ts";
 import { archiveOf, gatheredFiles, safeNames, withoutSecrets } from "../../../../src/cluster/gather.ts";
 import type { Answer } from "../../../../src/cluster/probe.ts";
 import { agentSections, isProbeSection, machineSections, probeScript } from "../../../../src/cluster/probe.ts";
-import { judge } from "../../../../src/cluster/diagnose.ts";
+import { diagnose } from "../../../../src/cluster/diagnose.ts";
 import { filesIn } from "../../../support/invariants.ts";
 
 const key = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n-----END PRIVATE KEY-----";
@@ -32,7 +32,7 @@ describe("a gather", () => {
   });
 
   it("has the cluster's side, and no file outside its folder", () => {
-    const status = judge({ machines: [], silent: [] });
+    const status = diagnose({ machines: [], silent: [] });
     const pods = [
       { name: "agent-x", node: "node-0", state: "Running", ready: true, restarts: 0, log: token, reason: undefined },
     ];
@@ -47,7 +47,7 @@ describe("a gather", () => {
   });
 });
 
-const status = judge({ machines: [], silent: [] });
+const status = diagnose({ machines: [], silent: [] });
 const podNamed = (name: string, log: string): PodSeen => ({
   ...{ name, node: "node-0", state: "Running", ready: true, restarts: 0, log, reason: undefined },
 });

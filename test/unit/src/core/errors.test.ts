@@ -22,8 +22,8 @@ import { anchors } from "../../../../src/core/ignition/bootkube.ts";
 import type { FileEntry } from "../../../../src/core/ignition/config.ts";
 import { inspect } from "../../../../src/core/ignition/inspect.ts";
 import { type PointerProps, pointerTo } from "../../../../src/core/ignition/pointer.ts";
-import { InputError, type Problem, type ProblemCode, problemCodes } from "../../../../src/core/errors.ts";
-import { bootkubeScript, fileEntry, sampleDocument, sampleText } from "../../../../src/core/sample/sample.ts";
+import { UserError, type Problem, type ProblemCode, problemCodes } from "../../../../src/core/errors.ts";
+import { bootkubeScript, fileEntry, sampleConfig, sampleText } from "../../../../src/core/sample/sample.ts";
 import { synthesize } from "../../../../stacks/app.ts";
 import { labIsUp } from "../../../../lab/lab.ts";
 import { checkControllers } from "../../../../lab/machine.ts";
@@ -43,7 +43,7 @@ const make = (text: string, options?: unknown) => makePayload(text, readTunnel(o
 
 /** Builds from a sample with other files. */
 const makeWith = (change: (files: FileEntry[]) => FileEntry[], options?: unknown) => {
-  const document = sampleDocument("4.18");
+  const document = sampleConfig("4.18");
   return make(JSON.stringify({ ...document, storage: { files: change(document.storage?.files ?? []) } }), options);
 };
 
@@ -428,7 +428,7 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   "payload-damaged": [
     () => {
       const { text } = make(sampleText("4.18"));
-      const document = JSON.parse(text) as ReturnType<typeof sampleDocument>;
+      const document = JSON.parse(text) as ReturnType<typeof sampleConfig>;
       const files = (document.storage?.files ?? []).filter(({ path }) => path !== bootkubePath);
       return inspect(JSON.stringify({ ...document, storage: { files } }), "some.ign");
     },
@@ -440,8 +440,8 @@ async function provoke(act: () => unknown): Promise<readonly Problem[]> {
     await act();
   } catch (error) {
     // Anything else would reach the user as a stack trace.
-    expect(error).toBeInstanceOf(InputError);
-    return (error as InputError).problems;
+    expect(error).toBeInstanceOf(UserError);
+    return (error as UserError).problems;
   }
   return [];
 }
@@ -485,8 +485,8 @@ describe("every problem", () => {
       readTunnel({ protocol: "x", transport: "y" });
       expect.unreachable();
     } catch (error) {
-      expect(error).toBeInstanceOf(InputError);
-      const { problems, message, name } = error as InputError;
+      expect(error).toBeInstanceOf(UserError);
+      const { problems, message, name } = error as UserError;
       expect(name).toBe("InputError");
       expect(message.split("\n")).toEqual(problems.map((found) => found.message));
       expect(problems).toHaveLength(2);

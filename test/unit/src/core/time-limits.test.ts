@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it, vi } from "vitest";
-import { until } from "../../../../lab/lab.ts";
+import { waitFor } from "../../../../lab/lab.ts";
 import { timeLimit, timeoutEnvironment, timeoutVariable } from "../../../../src/core/time-limits.ts";
 
 afterEach(() => {
@@ -23,7 +23,7 @@ it.each([
 it("waiting takes that long, and reports it", async () => {
   vi.stubEnv(timeoutVariable, "2");
   const begin = Date.now();
-  await expect(until("the tunnel", 1, () => false)).rejects.toThrow("the tunnel did not come within 2 s");
+  await expect(waitFor("the tunnel", 1, () => false)).rejects.toThrow("the tunnel did not come within 2 s");
   expect(Date.now() - begin).toBeGreaterThanOrEqual(2000);
 });
 

@@ -3,14 +3,14 @@ import { describe, expect, it, vi } from "vitest";
 import { makePayload } from "../../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
 import { type Bootstrap, checkBootstrap } from "../../../../../src/core/ignition/check.ts";
-import type { FileEntry, IgnitionDocument } from "../../../../../src/core/ignition/config.ts";
-import { readDocument, specVersions } from "../../../../../src/core/ignition/config.ts";
+import type { FileEntry, IgnitionConfig } from "../../../../../src/core/ignition/config.ts";
+import { parseIgnition, specVersions } from "../../../../../src/core/ignition/config.ts";
 import { recordPath } from "../../../../../src/core/ignition/record.ts";
 import {
   fileEntry,
   fixture,
   type Networks,
-  sampleDocument,
+  sampleConfig,
   sampleText,
   type Shape,
 } from "../../../../../src/core/sample/sample.ts";
@@ -22,13 +22,13 @@ const bootkubePath = "/usr/local/bin/bootkube.sh";
 const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
 
 const codesOf = (act: () => unknown) => problemsOf(act).map(({ code }) => code);
-const check = (document: IgnitionDocument, at = now): Bootstrap =>
-  checkBootstrap(readDocument(JSON.stringify(document)), at);
-const make = (document: IgnitionDocument) => makePayload(JSON.stringify(document), tunnel, now);
+const check = (document: IgnitionConfig, at = now): Bootstrap =>
+  checkBootstrap(parseIgnition(JSON.stringify(document)), at);
+const make = (document: IgnitionConfig) => makePayload(JSON.stringify(document), tunnel, now);
 
 /** A sample with its files changed. */
-function sampleWith(change: (files: FileEntry[]) => FileEntry[], shape: Shape = "4.18"): IgnitionDocument {
-  const document = sampleDocument(shape);
+function sampleWith(change: (files: FileEntry[]) => FileEntry[], shape: Shape = "4.18"): IgnitionConfig {
+  const document = sampleConfig(shape);
   return { ...document, storage: { ...document.storage, files: change(document.storage?.files ?? []) } };
 }
 
@@ -37,7 +37,7 @@ const edit = (path: string, change: (file: FileEntry) => FileEntry) => (files: F
 
 describe("a document that gets no tunnel", () => {
   it("is one for bootstrap-in-place", () => {
-    expect(codesOf(() => make(sampleDocument("bootstrap-in-place")))).toEqual(["bootstrap-in-place"]);
+    expect(codesOf(() => make(sampleConfig("bootstrap-in-place")))).toEqual(["bootstrap-in-place"]);
     // With the tunnel off as well: it is not a bootstrap machine.
     expect(codesOf(() => makePayload(sampleText("bootstrap-in-place"), "off", now))).toEqual(["bootstrap-in-place"]);
   });
@@ -85,7 +85,7 @@ describe("a document that gets no tunnel", () => {
   });
 
   it("is a payload that was made already, and says by which version", () => {
-    const again = JSON.parse(make(sampleDocument("4.18")).text) as IgnitionDocument;
+    const again = JSON.parse(make(sampleConfig("4.18")).text) as IgnitionConfig;
     expect(problemsOf(() => make(again))).toEqual([
       {
         code: "already-built",
@@ -99,15 +99,15 @@ describe("a document that gets no tunnel", () => {
   });
 
   it.each(["2.2.0", "3.6.0-experimental", "4.0.0", "", "x".repeat(100)])("is one of Ignition spec %j", (version) => {
-    const [problem] = problemsOf(() => make(sampleDocument("4.18", { version })));
+    const [problem] = problemsOf(() => make(sampleConfig("4.18", { version })));
     expect(problem?.code).toBe("document-spec-unknown");
     expect(problem?.message).toContain(JSON.stringify(version.slice(0, 20)));
     expect(problem?.message).toContain(specVersions.join(", "));
   });
 
   it.each(specVersions)("is not one of Ignition spec %s", (version) => {
-    const { text } = make(sampleDocument("4.18", { version }));
-    expect((JSON.parse(text) as IgnitionDocument).ignition.version).toBe(version);
+    const { text } = make(sampleConfig("4.18", { version }));
+    expect((JSON.parse(text) as IgnitionConfig).ignition.version).toBe(version);
   });
 });
 
@@ -121,13 +121,13 @@ describe("what is not a document", () => {
     ["an object of something else", '{"kind":"List"}', "document-not-ignition"],
     ["a version that is a number", '{"ignition":{"version":3}}', "document-not-ignition"],
   ])("%s is refused", (_, text, code) => {
-    expect(codesOf(() => readDocument(text))).toEqual([code]);
+    expect(codesOf(() => parseIgnition(text))).toEqual([code]);
   });
 
   it("says all that is malformed, each with its place", () => {
     const files = [5, { path: 7 }, { path: "/x", contents: "data:,x" }, { path: "/fine" }, null];
     const text = JSON.stringify({ ignition: { version: "3.2.0" }, storage: { files } });
-    expect(problemsOf(() => readDocument(text)).map(({ message }) => message.split(" where ")[0])).toEqual([
+    expect(problemsOf(() => parseIgnition(text)).map(({ message }) => message.split(" where ")[0])).toEqual([
       "bootstrap.ign is damaged: storage.files[0] is a number",
       "bootstrap.ign is damaged: storage.files[1].path is a number",
       "bootstrap.ign is damaged: storage.files[2].contents is a string",
@@ -139,7 +139,7 @@ describe("what is not a document", () => {
     ["storage", { storage: [] }],
     ["storage.files", { storage: { files: {} } }],
   ])("says that %s is malformed", (where, part) => {
-    const [problem] = problemsOf(() => readDocument(JSON.stringify({ ignition: { version: "3.2.0" }, ...part })));
+    const [problem] = problemsOf(() => parseIgnition(JSON.stringify({ ignition: { version: "3.2.0" }, ...part })));
     expect(problem).toMatchObject({ code: "document-malformed", message: expect.stringContaining(where) as string });
   });
 
@@ -191,7 +191,7 @@ describe("the installer's own tunnel", () => {
   });
 
   it("is refused when its functions are filled", () => {
-    const on = sampleDocument("4.23-gate-on").storage?.files?.find(({ path }) => path.endsWith("/konnectivity.sh"));
+    const on = sampleConfig("4.23-gate-on").storage?.files?.find(({ path }) => path.endsWith("/konnectivity.sh"));
     const document = sampleWith(
       edit("/usr/local/bin/konnectivity.sh", (file) => on ?? file),
       "4.23",
@@ -214,9 +214,9 @@ describe("the installer's own tunnel", () => {
   });
 
   it("is no obstacle with its gate off, and shares no path with ours", () => {
-    const before = sampleDocument("4.23");
+    const before = sampleConfig("4.23");
     expect(check(before).installerTunnel).toBe("off");
-    const after = JSON.parse(make(before).text) as IgnitionDocument;
+    const after = JSON.parse(make(before).text) as IgnitionConfig;
     const paths = (after.storage?.files ?? []).map(({ path }) => path);
     expect(new Set(paths).size).toBe(paths.length);
     expect(paths.slice(0, before.storage?.files?.length)).toEqual(before.storage?.files?.map(({ path }) => path));
@@ -224,7 +224,7 @@ describe("the installer's own tunnel", () => {
   });
 
   it("is absent before 4.23", () => {
-    expect(check(sampleDocument("4.18")).installerTunnel).toBe("absent");
+    expect(check(sampleConfig("4.18")).installerTunnel).toBe("absent");
   });
 });
 
@@ -233,7 +233,7 @@ describe("certificates that expired", () => {
   const ends = new Date(new X509Certificate(oneDay).validTo);
   const after = (milliseconds: number) => new Date(ends.getTime() + milliseconds);
   const warningsAt = (at: Date, certificate = oneDay) =>
-    check(sampleDocument("4.18", { certificate }), at).warnings.map(({ code, message }) => `${code}: ${message}`);
+    check(sampleConfig("4.18", { certificate }), at).warnings.map(({ code, message }) => `${code}: ${message}`);
 
   it("are none before their end", () => {
     expect(warningsAt(after(-1000))).toEqual([]);
@@ -265,10 +265,10 @@ describe("certificates that expired", () => {
 describe("the cluster's networks", () => {
   const base: Networks = { machine: ["10.0.0.0/16"], cluster: ["10.128.0.0/14"], service: ["172.30.0.0/16"] };
   const warningsOf = (networks: Partial<Networks>) =>
-    check(sampleDocument("4.18", { networks: { ...base, ...networks } })).warnings;
+    check(sampleConfig("4.18", { networks: { ...base, ...networks } })).warnings;
 
   it("are read", () => {
-    expect(check(sampleDocument("4.18")).cluster).toEqual({
+    expect(check(sampleConfig("4.18")).cluster).toEqual({
       machineNetworks: base.machine,
       clusterNetworks: base.cluster,
       serviceNetworks: base.service,
@@ -390,14 +390,14 @@ describe("the cluster's networks", () => {
     ["what is no address", { nutanix: { apiVIPs: ["10.0.0.5/24", "name", 5, null], ingressVIPs: "x" } }, []],
     ["no platform at all", { none: "x" }, []],
   ])("have virtual addresses: %s", (_, platform, expected) => {
-    expect(check(sampleDocument("4.18", { platform })).cluster.virtualAddresses).toEqual(expected);
+    expect(check(sampleConfig("4.18", { platform })).cluster.virtualAddresses).toEqual(expected);
   });
 });
 
 describe("a number that JSON cannot keep here", () => {
   it.each(["9007199254740993", "123456789012345678901234567890"])("is refused, wherever it stands: %s", (number) => {
     const text = sampleText("4.18").replace('"passwd"', `"unknown":{"deep":[${number}]},"passwd"`);
-    expect(problemsOf(() => readDocument(text)).map(({ message }) => message)).toEqual([
+    expect(problemsOf(() => parseIgnition(text)).map(({ message }) => message)).toEqual([
       expect.stringContaining("unknown.deep.0 is a number where Ignition wants a number below 2^53"),
     ]);
   });

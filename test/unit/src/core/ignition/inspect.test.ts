@@ -8,17 +8,17 @@ import { payloadCommand } from "../../../../../src/cli/payload.ts";
 import { makePayload } from "../../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
 import { decodeContents, encodeContents } from "../../../../../src/core/ignition/contents.ts";
-import type { FileEntry, IgnitionDocument } from "../../../../../src/core/ignition/config.ts";
+import type { FileEntry, IgnitionConfig } from "../../../../../src/core/ignition/config.ts";
 import { type InspectedPayload, inspect } from "../../../../../src/core/ignition/inspect.ts";
 import { pointerTo } from "../../../../../src/core/ignition/pointer.ts";
 import { type PayloadRecord, recordPath } from "../../../../../src/core/ignition/record.ts";
-import { writeDocument } from "../../../../../src/core/ignition/serialize.ts";
-import { InputError } from "../../../../../src/core/errors.ts";
+import { serializeIgnition } from "../../../../../src/core/ignition/serialize.ts";
+import { UserError } from "../../../../../src/core/errors.ts";
 import {
   bootkubeScript,
   fileEntry,
   fixture,
-  sampleDocument,
+  sampleConfig,
   sampleText,
   tunnelShapes,
 } from "../../../../../src/core/sample/sample.ts";
@@ -27,8 +27,8 @@ import { problemsOf } from "../../../../support/problems.ts";
 const now = new Date("2026-11-16T12:00:00Z");
 const tunnel = readTunnel(undefined);
 const bootkubePath = "/usr/local/bin/bootkube.sh";
-const read = (text: string) => JSON.parse(text) as IgnitionDocument;
-const filesOf = (document: IgnitionDocument) => document.storage?.files ?? [];
+const read = (text: string) => JSON.parse(text) as IgnitionConfig;
+const filesOf = (document: IgnitionConfig) => document.storage?.files ?? [];
 
 function inspectPayload(text: string): InspectedPayload {
   const found = inspect(text, "payload.ign");
@@ -103,7 +103,7 @@ describe("the diff", () => {
     ["goes on after it", (script: string) => `${script}true\ntrue\ntrue\n`],
   ])("applies to a script that %s", (_, change) => {
     const script = change(bootkubeScript("4.18"));
-    const document = sampleDocument("4.18");
+    const document = sampleConfig("4.18");
     const files = filesOf(document).map((file) =>
       file.path === bootkubePath ? fileEntry(bootkubePath, script, 0o555) : file,
     );
@@ -116,7 +116,7 @@ describe("a pointer", () => {
   const sha512 = "0".repeat(128);
 
   it("is shown with all that it says", () => {
-    const { text, bytes } = writeDocument(
+    const { text, bytes } = serializeIgnition(
       pointerTo({
         url: "https://store.example.com/p",
         sha512,
@@ -137,7 +137,7 @@ describe("a pointer", () => {
   });
 
   it("is shown without what it does not say", () => {
-    const { text } = writeDocument(pointerTo({ url: "s3://bucket/p", sha512 }).document);
+    const { text } = serializeIgnition(pointerTo({ url: "s3://bucket/p", sha512 }).document);
     expect(inspect(text, "pointer.ign")).toMatchObject({
       totalTimeoutSeconds: undefined,
       proxy: false,
@@ -271,8 +271,8 @@ describe("no secret", () => {
   const encoded = Buffer.from(marker).toString("base64").slice(0, 8);
 
   /** Secrets where a real document has them; none stands in a file that is ours. */
-  function secretDocument(): IgnitionDocument {
-    const document = sampleDocument("4.18");
+  function secretDocument(): IgnitionConfig {
+    const document = sampleConfig("4.18");
     const secret = (path: string) => fileEntry(path, `${marker}\n`.repeat(3), 0o600);
     const plain = (path: string): FileEntry => ({ path, contents: { source: `data:,${marker}` } });
     document.storage?.files?.push(
@@ -301,7 +301,7 @@ describe("no secret", () => {
     try {
       command.parse(args, { from: "user" });
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
+      if (!(error instanceof UserError)) throw error;
       said.push(error.message, JSON.stringify(error.problems));
     }
     expect(said.join("")).not.toBe("");
@@ -387,7 +387,7 @@ describe("no secret", () => {
     try {
       said = JSON.stringify(inspect(text, "pointer.ign"));
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
+      if (!(error instanceof UserError)) throw error;
       said = error.message;
     }
     expectNoSecret(said);

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { inspect } from "../../../../../src/core/ignition/inspect.ts";
 import { type PointerProps, pointerTo } from "../../../../../src/core/ignition/pointer.ts";
-import { writeDocument, writeText } from "../../../../../src/core/ignition/serialize.ts";
+import { serializeIgnition, withDigest } from "../../../../../src/core/ignition/serialize.ts";
 import { fixture } from "../../../../../src/core/sample/sample.ts";
 import { problemsOf } from "../../../../support/problems.ts";
 
-const { sha512 } = writeText("a payload");
+const { sha512 } = withDigest("a payload");
 const certificate = fixture("long-lived.crt");
 const pointer = (props: Omit<PointerProps, "sha512">) => pointerTo({ sha512, ...props });
 const urls = {
@@ -24,7 +24,7 @@ function ignitionValidate(props: Omit<PointerProps, "sha512">): [number | null, 
   const folder = mkdtempSync(join(tmpdir(), "pointer-"));
   try {
     const file = join(folder, "pointer.ign");
-    writeFileSync(file, writeDocument(pointer(props).document).text);
+    writeFileSync(file, serializeIgnition(pointer(props).document).text);
     const { status, stdout, stderr } = spawnSync("ignition-validate", [file], { encoding: "utf8" });
     return [status, stdout + stderr];
   } finally {
@@ -250,7 +250,7 @@ describe("a secret in a URL", () => {
     `https://user:${secret}@store.example.com/p#${secret}`,
     `https://user:x@${secret}@store.example.com/p`,
   ])("is in the pointer, but not in what inspect shows: %j", (url) => {
-    const { text } = writeDocument(pointer({ url }).document);
+    const { text } = serializeIgnition(pointer({ url }).document);
     expect(text).toContain(secret);
     expect(JSON.stringify(inspect(text, "pointer.ign"))).not.toContain(secret);
   });

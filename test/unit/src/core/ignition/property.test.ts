@@ -8,14 +8,14 @@ import { makePayload } from "../../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
 import { type Anchor, anchorNames, anchors } from "../../../../../src/core/ignition/bootkube.ts";
 import { decodeContents } from "../../../../../src/core/ignition/contents.ts";
-import type { IgnitionDocument } from "../../../../../src/core/ignition/config.ts";
+import type { IgnitionConfig } from "../../../../../src/core/ignition/config.ts";
 import { type PayloadRecord, recordPath } from "../../../../../src/core/ignition/record.ts";
 import { linePlaces } from "../../../../../src/core/ignition/shell-structure.ts";
-import { InputError, type ProblemCode, problemCodes } from "../../../../../src/core/errors.ts";
+import { UserError, type ProblemCode, problemCodes } from "../../../../../src/core/errors.ts";
 import {
   bootkubeScript,
   fileEntry,
-  sampleDocument,
+  sampleConfig,
   sampleText,
   type Shape,
   shapes,
@@ -25,7 +25,7 @@ const now = new Date("2026-11-16T12:00:00Z");
 const tunnel = readTunnel(undefined);
 const bootkubePath = "/usr/local/bin/bootkube.sh";
 const texts = Object.fromEntries(shapes.map((shape) => [shape, sampleText(shape)])) as Record<Shape, string>;
-const filesOf = (text: string) => (JSON.parse(text) as IgnitionDocument).storage?.files ?? [];
+const filesOf = (text: string) => (JSON.parse(text) as IgnitionConfig).storage?.files ?? [];
 const scriptIn = (text: string) =>
   decodeContents(filesOf(text).find(({ path }) => path === bootkubePath)?.contents).toString();
 const recordIn = (text: string) =>
@@ -49,7 +49,7 @@ function buildOrRefuse(text: string): string | undefined {
   try {
     payload = makePayload(text, tunnel, now).text;
   } catch (error) {
-    if (!(error instanceof InputError)) throw error;
+    if (!(error instanceof UserError)) throw error;
     expect(error.problems.length).toBeGreaterThan(0);
     for (const { code, message } of error.problems) {
       expect(documentCodes).toContain(code);
@@ -125,7 +125,7 @@ describe("a damaged document gives a named refusal or a whole payload", () => {
 
   it("when parts of it are dropped, doubled or replaced", () => {
     const steps = (maxLength: number) => fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength });
-    const topLevel = Object.keys(sampleDocument("4.18"));
+    const topLevel = Object.keys(sampleConfig("4.18"));
     const inFiles = (more: number[]) => [topLevel.indexOf("storage"), 0, ...more];
     const mutation = fc.record({
       // Most of them in the files, where most is read.
@@ -204,7 +204,7 @@ describe("a bootkube.sh of another form gives a named refusal or a whole payload
           else [lines[index], lines[second]] = [b, a];
         }
         const script = lines.map((text) => `${text}\n`).join("");
-        const document = sampleDocument(shape);
+        const document = sampleConfig(shape);
         const files = (document.storage?.files ?? []).map((file) =>
           file.path === bootkubePath ? fileEntry(bootkubePath, script, 0o555) : file,
         );

@@ -7,26 +7,26 @@ import { describe, expect, it } from "vitest";
 import { makePayload } from "../../../../../src/core/bootstrap.ts";
 import { readTunnel, type Tunnel } from "../../../../../src/core/konnectivity/options.ts";
 import { decodeContents } from "../../../../../src/core/ignition/contents.ts";
-import type { FileEntry, IgnitionDocument } from "../../../../../src/core/ignition/config.ts";
+import type { FileEntry, IgnitionConfig } from "../../../../../src/core/ignition/config.ts";
 import { type PayloadRecord, recordPath } from "../../../../../src/core/ignition/record.ts";
-import { fileEntry, sampleDocument, sampleText, shapes, tunnelShapes } from "../../../../../src/core/sample/sample.ts";
+import { fileEntry, sampleConfig, sampleText, shapes, tunnelShapes } from "../../../../../src/core/sample/sample.ts";
 import { problemsOf } from "../../../../support/problems.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 const tunnel = readTunnel(undefined);
 const bootkubePath = "/usr/local/bin/bootkube.sh";
-const make = (document: IgnitionDocument, options: Tunnel = tunnel) =>
+const make = (document: IgnitionConfig, options: Tunnel = tunnel) =>
   makePayload(JSON.stringify(document), options, now);
-const read = (text: string) => JSON.parse(text) as IgnitionDocument;
-const filesOf = (document: IgnitionDocument) => document.storage?.files ?? [];
-const recordOf = (document: IgnitionDocument) =>
+const read = (text: string) => JSON.parse(text) as IgnitionConfig;
+const filesOf = (document: IgnitionConfig) => document.storage?.files ?? [];
+const recordOf = (document: IgnitionConfig) =>
   JSON.parse(
     decodeContents(filesOf(document).find(({ path }) => path === recordPath)?.contents).toString(),
   ) as PayloadRecord;
 
 /** A sample with keys that nobody knows, at every level, in an odd order. */
-function oddDocument(): IgnitionDocument {
-  const { ignition, passwd, storage, systemd } = sampleDocument("4.18");
+function oddDocument(): IgnitionConfig {
+  const { ignition, passwd, storage, systemd } = sampleConfig("4.18");
   const files = (storage?.files ?? []).map((file, index): FileEntry => {
     if (index % 2 === 1) return { zeta: { b: 1, a: [null, false, 0, ""] }, ...file, alpha: index };
     return {
@@ -50,7 +50,7 @@ function oddDocument(): IgnitionDocument {
 }
 
 describe.each(tunnelShapes)("a payload of %s", (shape) => {
-  const before = sampleDocument(shape);
+  const before = sampleConfig(shape);
   const { text, release, bytes, sha512, originalBytes } = make(before);
   const after = read(text);
 
@@ -109,7 +109,7 @@ describe("what is not known here", () => {
   it("keeps its keys, their order and their values, at every level", () => {
     const old = filesOf(before);
     // Text, because toEqual does not see the order of keys.
-    const rest = (document: IgnitionDocument) =>
+    const rest = (document: IgnitionConfig) =>
       JSON.stringify({
         ...document,
         storage: {
@@ -132,7 +132,7 @@ describe("what is not known here", () => {
   });
 
   it("stays in the entry of bootkube.sh too", () => {
-    const entry = (document: IgnitionDocument) => filesOf(document).find(({ path }) => path === bootkubePath);
+    const entry = (document: IgnitionConfig) => filesOf(document).find(({ path }) => path === bootkubePath);
     const [old, kept] = [entry(before), entry(after)];
     expect(JSON.stringify({ ...kept, contents: { ...kept?.contents, source: "" } })).toBe(
       JSON.stringify({ ...old, contents: { ...old?.contents, source: "" } }),
@@ -149,7 +149,7 @@ describe("what is not known here", () => {
 
 describe("the bytes of a payload", () => {
   it.each(tunnelShapes)("of %s are the same every time", (shape) => {
-    const first = make(sampleDocument(shape));
+    const first = make(sampleConfig(shape));
     const second = makePayload(sampleText(shape), readTunnel(undefined), new Date("2027-01-01T00:00:00Z"));
     expect(second.text).toBe(first.text);
     expect(second.sha512).toBe(first.sha512);
@@ -158,23 +158,23 @@ describe("the bytes of a payload", () => {
   it("do not depend on the order in which options were written", () => {
     const one = readTunnel({ protocol: "http-connect", transport: "tcp", agents: { kind: "Deployment", replicas: 2 } });
     const two = readTunnel({ agents: { replicas: 2, kind: "Deployment" }, transport: "tcp", protocol: "http-connect" });
-    expect(make(sampleDocument("4.18"), two).sha512).toBe(make(sampleDocument("4.18"), one).sha512);
+    expect(make(sampleConfig("4.18"), two).sha512).toBe(make(sampleConfig("4.18"), one).sha512);
   });
 
   it("do not depend on whether a default was written out", () => {
     const spelled = readTunnel({ protocol: "grpc", agents: { hostNetwork: false }, certificates: {} });
-    expect(make(sampleDocument("4.18"), spelled).sha512).toBe(make(sampleDocument("4.18")).sha512);
+    expect(make(sampleConfig("4.18"), spelled).sha512).toBe(make(sampleConfig("4.18")).sha512);
   });
 
   it("do depend on the options", () => {
     const other = readTunnel({ protocol: "http-connect" });
-    expect(make(sampleDocument("4.18"), other).sha512).not.toBe(make(sampleDocument("4.18")).sha512);
+    expect(make(sampleConfig("4.18"), other).sha512).not.toBe(make(sampleConfig("4.18")).sha512);
   });
 
   it.each(shapes.filter((shape) => shape !== "bootstrap-in-place"))(
     "of %s are the document's with the tunnel off",
     (shape) => {
-      const spaced = `${JSON.stringify(sampleDocument(shape), undefined, 3)}\n\n`;
+      const spaced = `${JSON.stringify(sampleConfig(shape), undefined, 3)}\n\n`;
       const made = makePayload(spaced, "off", now);
       expect(made.text).toBe(spaced);
       expect(made.bytes).toBe(Buffer.byteLength(spaced));
@@ -184,10 +184,10 @@ describe("the bytes of a payload", () => {
 });
 
 describe("a path that is taken", () => {
-  const added = [...recordOf(read(make(sampleDocument("4.18")).text)).added];
+  const added = [...recordOf(read(make(sampleConfig("4.18")).text)).added];
 
   it.each(added)("is named: %s", (path) => {
-    const document = sampleDocument("4.18");
+    const document = sampleConfig("4.18");
     document.storage?.files?.push(fileEntry(path, "mine\n", 0o644));
     expect(problemsOf(() => make(document))).toEqual([
       {
@@ -198,21 +198,21 @@ describe("a path that is taken", () => {
   });
 
   it("is named with all the others", () => {
-    const document = sampleDocument("4.18");
+    const document = sampleConfig("4.18");
     document.storage?.files?.push(...added.map((path) => fileEntry(path, "mine\n", 0o644)));
     expect(problemsOf(() => make(document))).toHaveLength(added.length);
   });
 
   // Ignition refuses a document in which a file and a link (or a folder) have one path.
   it.each(["links", "directories"])("is found among the %s too", (kind) => {
-    const document = sampleDocument("4.18");
+    const document = sampleConfig("4.18");
     const [path] = added;
     document.storage = { ...document.storage, [kind]: [{ path, target: "/etc/hosts" }] };
     expect(problemsOf(() => make(document)).map(({ code }) => code)).toEqual(["path-taken"]);
   });
 
   it("is nobody's business with the tunnel off", () => {
-    const document = sampleDocument("4.18");
+    const document = sampleConfig("4.18");
     document.storage?.files?.push(fileEntry(added[0] ?? "", "mine\n", 0o644));
     expect(make(document, "off").text).toBe(JSON.stringify(document));
   });
