@@ -1,16 +1,29 @@
 // fake.js NAME ARGUMENT...: runs one of the programs in fakes/, from inside a simulated machine. As CommonJS, like
-// scripts/app.js: a lab starts dozens of them, and each is there in two thirds of the time.
+// scripts/app.js: a lab starts dozens of them, and CommonJS takes two thirds of the time to start.
 import { createRequire } from "node:module";
+import { projectFile } from "../src/runtime/project-files.js";
 import "../src/runtime/before-tsx.js";
 import "tsx/cjs";
 
+const require = createRequire(projectFile("lab/fake.js"));
+
+/** Each file by name, so that the check of import directions sees them. @type {Record<string, (() => { main: (args: string[]) => Promise<number> }) | undefined>} */
+const programs = {
+  apply: () => require("./fakes/apply.ts"),
+  "cluster-bootstrap": () => require("./fakes/cluster-bootstrap.ts"),
+  kubelet: () => require("./fakes/kubelet.ts"),
+  oc: () => require("./fakes/oc.ts"),
+  render: () => require("./fakes/render.ts"),
+};
+
 process.setSourceMapsEnabled(false);
-const [, , name, ...args] = process.argv;
-const { main } = createRequire(import.meta.url)(`./fakes/${name}.ts`);
+const [, , name = "", ...args] = process.argv;
 try {
-  process.exitCode = await main(args);
+  const load = programs[name];
+  if (load === undefined) throw new Error(`the lab has no fake of ${name || "a program without a name"}`);
+  process.exitCode = await load().main(args);
 } catch (error) {
-  // The lab shows the last line of what its programs say.
+  // The lab shows the last line of a program's output.
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }

@@ -16,9 +16,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const root = fileURLToPath(new URL("..", import.meta.url));
+import { projectFile } from "../src/runtime/project-files.js";
 
 /**
  * A folder with a go.mod, and what is built there.
@@ -234,7 +232,7 @@ function build({ folder, title, firstTime, binaries, ldflags, cgo = false }, int
   const start = Date.now();
   for (const [binary, source] of Object.entries(binaries)) {
     const go = spawnSync("go", ["build", "-ldflags", ldflags, "-o", join(into, binary), source], {
-      cwd: join(root, folder),
+      cwd: projectFile(folder),
       env: {
         ...process.env,
         GOTOOLCHAIN: "local",
@@ -250,7 +248,7 @@ function build({ folder, title, firstTime, binaries, ldflags, cgo = false }, int
     if (go.status !== 0) {
       const reason = go.stderr.trim().split("\n").at(-1) || `signal ${go.signal}`;
       throw new Error(
-        `Building ${binary} failed (${reason.trim()}): run "go build -o /dev/null ${source}" in ${join(root, folder)} and see.`,
+        `Building ${binary} failed (${reason.trim()}): run "go build -o /dev/null ${source}" in ${projectFile(folder)} and see.`,
       );
     }
   }
@@ -280,7 +278,7 @@ function mustBeExecutable(folder, binary) {
  */
 function digestOf({ folder, binaries, ldflags }) {
   const hash = createHash("sha256").update(JSON.stringify({ binaries, ldflags }));
-  const sources = readdirSync(join(root, folder)).filter((name) => /\.go$|^go\.(mod|sum)$/.test(name));
-  for (const source of sources.sort()) hash.update(`${source}\0`).update(readFileSync(join(root, folder, source)));
+  const sources = readdirSync(projectFile(folder)).filter((name) => /\.go$|^go\.(mod|sum)$/.test(name));
+  for (const source of sources.sort()) hash.update(`${source}\0`).update(readFileSync(projectFile(folder, source)));
   return hash.digest("hex").slice(0, 16);
 }

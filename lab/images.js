@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { projectFile } from "../src/runtime/project-files.js";
 import { cached, currentProxy, ensureGoProgram } from "./go-programs.js";
 
-const script = fileURLToPath(new URL("images.sh", import.meta.url));
+const script = projectFile("lab/images.sh");
 
 /** @typedef {Record<string, Record<string, string>>} Images Each image's name, and by its name in /usr/bin each program's path. */
 

@@ -11,11 +11,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { UserError, problem } from "../src/core/errors.ts";
 import { timeLimit, timeoutEnvironment } from "../src/core/time-limits.ts";
-
-const shell = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+import { projectFile } from "../src/runtime/project-files.js";
 
 /** What a command in a machine said. */
 export interface CommandResult {
@@ -60,7 +58,7 @@ export class Machine {
     const { lab, name, folder, dieWithParent } = props;
     mkdirSync(join(folder, "root"), { recursive: true });
     const log = openSync(join(folder, "machine.log"), "w", 0o600);
-    const command = ["bash", shell("machine.sh"), groupOf(lab, name), name, folder];
+    const command = ["bash", projectFile("lab/machine.sh"), groupOf(lab, name), name, folder];
     const [program = "", ...args] = dieWithParent ? ["setpriv", "--pdeathsig", "KILL", ...command] : command;
     const holder = spawn(program, args, { stdio: ["ignore", log, log], detached: true });
     holder.unref();
@@ -93,7 +91,7 @@ export class Machine {
 
   /** The command line that runs another one in the machine, as root there. */
   enter(command: readonly string[]): string[] {
-    return ["bash", shell("enter.sh"), this.#group, String(this.#init), ...command];
+    return ["bash", projectFile("lab/enter.sh"), this.#group, String(this.#init), ...command];
   }
 
   /** Runs a line of bash in the machine. */

@@ -1,13 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
+import { projectFile, readProjectText } from "../src/runtime/project-files.js";
 import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { type Layout, layoutFile } from "./layout.ts";
 import { kubeApiServerArguments, kubeApiServerPod } from "./fakes/render.ts";
-
-const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** What lies over this machine's own files in one of a lab's. Not to be written to while that runs. */
 export const rootOf = (folder: string, machine: string) => join(folder, machine, "root");
@@ -23,7 +21,7 @@ export function prepareRoot(root: string, images: readonly string[], layout: Lay
   // With networks of its own: this machine may have one of the same name or addresses.
   const networks = '\n[network]\nnetwork_config_dir = "/opt/lab/networks"\n';
   mkdirSync(join(root, "opt/lab/networks"), { recursive: true });
-  writeFileSync(join(root, "etc/containers/containers.conf"), readFileSync(own("containers.conf"), "utf8") + networks);
+  writeFileSync(join(root, "etc/containers/containers.conf"), readProjectText("lab/containers.conf") + networks);
   writeFileSync(
     join(root, "etc/containers/storage.conf"),
     `[storage]
@@ -34,8 +32,11 @@ runroot = "/run/containers/storage"
 additionalimagestores = ${JSON.stringify(images)}
 `,
   );
-  program("podman", readFileSync(own("fakes/podman.sh"), "utf8"));
-  program("lab-fake", `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(own("fake.js"))} "$@"\n`);
+  program("podman", readProjectText("lab/fakes/podman.sh"));
+  program(
+    "lab-fake",
+    `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(projectFile("lab/fake.js"))} "$@"\n`,
+  );
   program("oc", '#!/bin/sh\nexec lab-fake oc "$@"\n');
   writeFileSync(join(root, layoutFile), JSON.stringify(layout));
   // A container's own file, which this machine's may be, knows localhost by IPv4 only.
@@ -48,7 +49,7 @@ export function makeKeys(folder: string, { nodes, ipFamily }: Layout): void {
   const openshift = join(rootOf(folder, "bootstrap"), "opt/openshift");
   const tls = join(openshift, "tls");
   const all = [apiService, bootstrap, ...Array.from({ length: nodes }, (_, index) => nodeAddress(index))];
-  const made = spawnSync("bash", [own("cluster-pki.sh"), tls, ...all], { encoding: "utf8" });
+  const made = spawnSync("bash", [projectFile("lab/cluster-pki.sh"), tls, ...all], { encoding: "utf8" });
   if (made.status !== 0) throw new Error(`the cluster's keys could not be made: ${made.stderr}`);
   const copy = (to: string, ...names: readonly string[]) => {
     mkdirSync(to, { recursive: true, mode: 0o700 });

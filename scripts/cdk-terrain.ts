@@ -16,13 +16,12 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
+import { projectFile } from "../src/runtime/project-files.js";
 import { table } from "../test/bench/table.ts";
 import { everyPlatform } from "../test/support/every-platform.ts";
 import { Project } from "../test/support/stacks.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const sources = [
   "main.ts",
   "stacks",
@@ -67,7 +66,7 @@ async function compare(): Promise<boolean> {
   const { config, files, platforms } = everyPlatform();
   const project = new Project(config, { folder: join(folder, "project"), files });
   const cdktf = copyOfSources("cdktf");
-  symlinkSync(join(root, "node_modules"), join(cdktf, "node_modules"));
+  symlinkSync(projectFile("node_modules"), join(cdktf, "node_modules"));
   const terrain = copyOfSources("cdk-terrain");
   changePackageJson(terrain);
 
@@ -107,13 +106,13 @@ async function compare(): Promise<boolean> {
 /** Both copies lie beside each other, so that relative paths in the output are the same. */
 function copyOfSources(name: string): string {
   mkdirSync(join(folder, name));
-  for (const source of sources) cpSync(join(root, source), join(folder, name, source), { recursive: true });
+  for (const source of sources) cpSync(projectFile(source), join(folder, name, source), { recursive: true });
   return join(folder, name);
 }
 
 /** Puts the lines that docs/cdk-terrain.md shows into package.json. */
 function changePackageJson(copy: string): void {
-  const shown = /^```json\n(.+?)^```$/ms.exec(readFileSync(join(root, "docs/cdk-terrain.md"), "utf8"))?.[1];
+  const shown = /^```json\n(.+?)^```$/ms.exec(readFileSync(projectFile("docs/cdk-terrain.md"), "utf8"))?.[1];
   if (shown === undefined) throw new Error("docs/cdk-terrain.md does not show what to put into package.json");
   const file = join(copy, "package.json");
   const content = JSON.parse(readFileSync(file, "utf8")) as Record<string, object>;
@@ -158,14 +157,14 @@ function whyAllowed({ path }: Difference): string | undefined {
 }
 
 async function checkTypes(copy: string): Promise<string> {
-  if (!typePackages.every((name) => existsSync(join(root, "node_modules", name))))
+  if (!typePackages.every((name) => existsSync(projectFile("node_modules", name))))
     return "not checked (needs the development packages: npm ci)";
   for (const name of typePackages) {
     const link = join(copy, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
     // Another version may be there for a dependency's sake.
     rmSync(link, { recursive: true, force: true });
-    symlinkSync(join(root, "node_modules", name), link);
+    symlinkSync(projectFile("node_modules", name), link);
   }
   try {
     await run([process.execPath, "node_modules/typescript/bin/tsc", "--noEmit"], copy);

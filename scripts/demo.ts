@@ -4,10 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { labFolder } from "../lab/folder.ts";
 import { Lab } from "../lab/lab.ts";
 import { timeoutFactor } from "../src/core/time-limits.ts";
+import { projectRoot } from "../src/runtime/project-files.js";
 
 try {
   timeoutFactor();
@@ -16,7 +16,6 @@ try {
   process.exit(1);
 }
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 /** `npm run demo -- NAME`: two at a time have two names. */
 const name = process.argv[2] ?? "demo";
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-demo-"));
@@ -78,7 +77,7 @@ async function cdktf(verb: "deploy" | "destroy"): Promise<void> {
   const args = ["cdktf", verb, "local-*", "--auto-approve", "--output", join(folder, "cdktf.out")];
   console.log(`$ npx cdktf ${verb} 'local-*'`);
   const child = spawn("npx", args, {
-    cwd: root,
+    cwd: projectRoot,
     env: { ...process.env, KONNECTIVITY_CONFIG: config, CHECKPOINT_DISABLE: "1", FORCE_COLOR: "0", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
     // Ctrl-C is ours to handle: Terraform would leave half a lab behind.
@@ -144,7 +143,7 @@ async function demonstrate(): Promise<void> {
   heading("The bootstrap ends: the gate in front of everything opens, and all goes");
   const gate = () =>
     spawnSync("node", ["cli/konnectivity-bootstrap.js", "teardown", "gate", "--config", config, "local"], {
-      cwd: root,
+      cwd: projectRoot,
       encoding: "utf8",
     });
   const closed = gate();

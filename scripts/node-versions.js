@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { npmCi } from "../src/runtime/packages.js";
 import { cached } from "../lab/go-programs.js";
+import { projectFile } from "../src/runtime/project-files.js";
 
-const folder = fileURLToPath(new URL("../test/e2e/node-versions", import.meta.url));
+const folder = projectFile("test/e2e/node-versions");
 const files = ["package.json", "package-lock.json"];
 
 /** The releases that the README names. */

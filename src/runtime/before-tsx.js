@@ -2,11 +2,11 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { projectFile } from "./project-files.js";
 
 // tsx uses the first tsconfig.json in the working directory or above, whoever wrote it, and that file's `paths` can replace any
 // package by any program. This also overrides a value from the environment. Child processes inherit it.
-process.env.TSX_TSCONFIG_PATH = fileURLToPath(new URL("../../tsconfig.json", import.meta.url));
+process.env.TSX_TSCONFIG_PATH = projectFile("tsconfig.json");
 
 // tsx runs the compiled code that it finds in a folder of this name, whoever created that folder.
 const user = process.geteuid?.();

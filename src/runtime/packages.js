@@ -1,10 +1,8 @@
 // Plain JavaScript without dependencies: it runs before there are any.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { existsSync } from "node:fs";
+import { projectFile, projectRoot, readProjectText } from "./project-files.js";
 
-const root = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 const oldest = [20, 19];
 
 /** @typedef {{ version?: string; dev?: boolean; optional?: boolean; devOptional?: boolean }} LockedPackage */
@@ -25,11 +23,11 @@ export function ensureDependencies({ forTests }) {
   checkNode();
   if (differences(forTests)?.length === 0) return;
   // `npm ci --omit=dev` would remove installed development packages, the cdktf command among them.
-  const withDev = forTests || Object.entries(locked()).some(([path, { dev }]) => dev && existsSync(join(root, path)));
+  const withDev = forTests || Object.entries(locked()).some(([path, { dev }]) => dev && existsSync(projectFile(path)));
   console.error(
     `Installing npm packages (once, about a minute, ${withDev ? "1.5 GB, with those for the tests" : "1 GB"}) …`,
   );
-  npmCi(root, ...(withDev ? [] : ["--omit=dev"]));
+  npmCi(projectRoot, ...(withDev ? [] : ["--omit=dev"]));
 }
 
 /**
@@ -63,7 +61,7 @@ export function npmCi(folder, ...options) {
  */
 export function packageProblem(error) {
   if (!(error instanceof Error)) return undefined;
-  const install = `run "npm ci" in ${root}`;
+  const install = `run "npm ci" in ${projectRoot}`;
   const missing = missingPackage(error);
   if (missing !== undefined) return `The npm package ${missing} is missing: ${install}.`;
   const found = runtimeDifferences();
@@ -103,7 +101,7 @@ function missingPackage({ message }) {
  * @returns {string[] | undefined} undefined if npm did not finish installing them
  */
 function differences(withDev) {
-  const record = textOf("../../node_modules/.package-lock.json");
+  const record = textOf("node_modules/.package-lock.json");
   if (record === undefined) return undefined;
   const there = packagesOf(record);
   return Object.entries(locked())
@@ -115,7 +113,7 @@ function differences(withDev) {
     });
 }
 
-const locked = () => packagesOf(readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"));
+const locked = () => packagesOf(readProjectText("package-lock.json"));
 
 /** @type {(text: string) => Record<string, LockedPackage>} */
 const packagesOf = (text) => JSON.parse(text).packages;
@@ -126,7 +124,7 @@ const packagesOf = (text) => JSON.parse(text).packages;
  */
 function textOf(path) {
   try {
-    return readFileSync(new URL(path, import.meta.url), "utf8");
+    return readProjectText(path);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;

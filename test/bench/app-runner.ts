@@ -12,16 +12,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { description, version } from "../../src/core/package.ts";
+import { projectFile, projectRoot } from "../../src/runtime/project-files.js";
 import { everyPlatform } from "../support/every-platform.ts";
 import { Project } from "../support/stacks.ts";
 import { goal, median, table } from "./table.ts";
 
 /** After the first, in which tsx fills its cache. */
 const rounds = 5;
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const template = join(root, "node_modules/cdktf-cli/bundle/templates/typescript");
+const template = projectFile("node_modules/cdktf-cli/bundle/templates/typescript");
 
 interface Runner {
   readonly app: string;
@@ -41,7 +40,7 @@ export function appRunner(): string {
   try {
     const { config, files, platforms } = everyPlatform();
     const project = new Project(config, { folder: join(folder, "project"), files });
-    const ours: Runner = { app: appOf(root), cwd: root, outdir: join(folder, "ours.out") };
+    const ours: Runner = { app: appOf(projectRoot), cwd: projectRoot, outdir: join(folder, "ours.out") };
     const theirs: Runner = {
       app: appOf(template),
       cwd: templateProject(join(folder, "template")),
@@ -107,8 +106,8 @@ function appOf(folder: string): string {
 function templateProject(folder: string): string {
   mkdirSync(folder);
   for (const name of ["main.ts", "stacks", "constructs", "src", "lab"])
-    cpSync(join(root, name), join(folder, name), { recursive: true });
-  for (const file of filesIn(folder).filter((name) => name.endsWith(".ts"))) {
+    cpSync(projectFile(name), join(folder, name), { recursive: true });
+  for (const file of filesIn(folder).filter((name) => /\.[jt]s$/.test(name))) {
     const text = readFileSync(join(folder, file), "utf8");
     writeFileSync(
       join(folder, file),
@@ -118,11 +117,11 @@ function templateProject(folder: string): string {
     );
   }
   const tsconfig = JSON.parse(readFileSync(join(template, "tsconfig.json"), "utf8")) as { compilerOptions: object };
-  // The two changes that it takes to compile: functions newer than ES2018, and types that TypeScript 6 wants named.
-  const compilerOptions = { ...tsconfig.compilerOptions, lib: ["es2023"], types: ["node"] };
+  // What it takes to compile: functions newer than ES2018, types that TypeScript 6 wants named, and src/runtime.
+  const compilerOptions = { ...tsconfig.compilerOptions, lib: ["es2023"], types: ["node"], allowJs: true };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...tsconfig, compilerOptions }));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ version, description }));
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  symlinkSync(projectFile("node_modules"), join(folder, "node_modules"));
   return folder;
 }
 
@@ -149,7 +148,7 @@ function synthesized({ cwd, outdir }: Runner, project: Project): Map<string, str
     [
       [relative(cwd, join(project.folder, "ocp")), "ocp"],
       [relative(cwd, project.configFile), "konnectivity.yaml"],
-      [`"${relative(cwd, join(root, "cli/konnectivity-bootstrap.js"))}"`, '"the command line"'],
+      [`"${relative(cwd, projectFile("cli/konnectivity-bootstrap.js"))}"`, '"the command line"'],
       [`"${relative(cwd, join(cwd, "cli/konnectivity-bootstrap.js"))}"`, '"the command line"'],
       [`"${relative(join(stacks, dirname(file)), cwd)}"`, '"the working directory"'],
     ].reduce((all, [path = "", name = ""]) => all.replaceAll(path, name), text);

@@ -2,11 +2,12 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { currentProxy } from "../../lab/go-programs.js";
+import { readProjectText } from "../../src/runtime/project-files.js";
 
 /** The machine that figures come from, in one sentence. */
 export function thisMachine(): string {
   const os = /^PRETTY_NAME="(.+)"$/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "Linux";
-  const versions = readFileSync(new URL("../../lab/components/kubernetes/go.mod", import.meta.url), "utf8");
+  const versions = readProjectText("lab/components/kubernetes/go.mod");
   const version = (module: string) => new RegExp(`${module} v(\\S+)`).exec(versions)?.[1] ?? "?";
   const podman = spawnSync("podman", ["--version"], { encoding: "utf8" }).stdout.trim().replace(" version", "");
   return [

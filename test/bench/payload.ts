@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { makePayload } from "../../src/core/bootstrap.ts";
 import { readTunnel } from "../../src/core/konnectivity/options.ts";
 import { inspect } from "../../src/core/ignition/inspect.ts";
 import { sampleText, tunnelShapes } from "../../src/core/sample/sample.ts";
+import { projectFile } from "../../src/runtime/project-files.js";
 import { goal, median, table } from "./table.ts";
 
 const sizes = [300_000, 600_000, 1_250_000, 2_500_000, 5_000_000];
@@ -51,7 +51,7 @@ export function payloadGrowth(): string {
 
 /** Peak memory in MB of a process of its own that builds a payload from a document of this size; 0: that builds none. */
 function peakMemory(bytes: number): number {
-  const child = fileURLToPath(new URL("peak-memory.ts", import.meta.url));
+  const child = projectFile("test/bench/peak-memory.ts");
   const { stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", child, String(bytes)], {
     encoding: "utf8",
   });

@@ -1,19 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ensureNodeVersions, nodeVersions } from "../../scripts/node-versions.js";
+import { projectRoot } from "../../src/runtime/project-files.js";
 import { runIn } from "../support/clone.ts";
 import { changedExample, exampleOf, Project } from "../support/stacks.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const project = new Project(changedExample("aws"), { files: exampleOf("aws").files });
 const env = { KONNECTIVITY_CONFIG: project.configFile, CHECKPOINT_DISABLE: "1" };
 // Beside each other, because the stacks contain relative paths.
 const outputOf = (name: string) => join(project.folder, name);
 beforeAll(async () => {
   const app = [process.execPath, "scripts/app.js"];
-  expect(await runIn(root, app, { ...env, CDKTF_OUTDIR: outputOf("here") })).toMatchObject({ code: 0 });
+  expect(await runIn(projectRoot, app, { ...env, CDKTF_OUTDIR: outputOf("here") })).toMatchObject({ code: 0 });
 });
 afterAll(() => {
   project.remove();
@@ -35,7 +34,7 @@ const terminal = `const { spawn } = require("@cdktf/node-pty-prebuilt-multiarch"
 it.each(nodeVersions)("Node.js %s runs cdktf, the app and the command line", async (version) => {
   // What cdktf starts takes whichever node comes first.
   const path = [dirname(ensureNodeVersions()[version]), process.env.PATH].join(delimiter);
-  const run = (...words: string[]) => runIn(root, ["node", ...words], { ...env, PATH: path });
+  const run = (...words: string[]) => runIn(projectRoot, ["node", ...words], { ...env, PATH: path });
   const [node, listed, inTerminal, firewall] = await Promise.all([
     run("--version"),
     run("node_modules/.bin/cdktf", "list", "--output", outputOf(version)),

@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ensureImages } from "../../lab/images.js";
 import { ensureGoProgram, labGoPrograms } from "../../lab/go-programs.js";
+import { projectFile } from "../../src/runtime/project-files.js";
 
-const script = fileURLToPath(new URL("../../scripts/setup.js", import.meta.url));
+const script = projectFile("scripts/setup.js");
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-setup-"));
 const bin = join(folder, "bin");
 

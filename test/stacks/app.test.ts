@@ -1,15 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { projectRoot } from "../../src/runtime/project-files.js";
 import { readInputs } from "../../stacks/inputs.ts";
 import { synthesize } from "../../stacks/app.ts";
 import { linesOf } from "../support/cli.ts";
 import { changedExample, exampleOf, metadata, mistakesOf, Project, type ProjectProps } from "../support/stacks.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const { files } = exampleOf("aws");
 const clouds = (...platforms: string[]) =>
   Object.assign({}, ...platforms.map((platform) => changedExample(platform))) as Record<string, unknown>;
@@ -40,7 +39,7 @@ function annotations(): Record<string, string[]> {
 /** Runs cdktf.json's app, or the cdktf command, for the project. */
 const run = (program: string, ...args: string[]) =>
   spawnSync(program, args, {
-    cwd: root,
+    cwd: projectRoot,
     encoding: "utf8",
     env: {
       ...process.env,

@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { googleSchema } from "../../constructs/google/config.ts";
+import { readProjectText } from "../../src/runtime/project-files.js";
 import { changedExample, exampleOf, exampleStack, metadata, only, Project, resources } from "../support/stacks.ts";
 
 const { infraID } = metadata;
-const page = readFileSync(new URL("../../docs/google.md", import.meta.url), "utf8");
+const page = readProjectText("docs/google.md");
 
 describe("google-bootstrap", () => {
   it("of the example makes this, and nothing else", () => {

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { main } from "../../src/cli/main.ts";
 import { outputTo } from "../../src/cli/output.ts";
+import { projectFile } from "../../src/runtime/project-files.js";
 
-export const program = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
+export const program = projectFile("cli/konnectivity-bootstrap.js");
 
 export interface Run {
   readonly code: number;

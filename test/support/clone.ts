@@ -13,11 +13,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { projectFile } from "../../src/runtime/project-files.js";
 import type { Run } from "./cli.ts";
 import type { StackJson } from "./stacks.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const sources = [
   ...["cli", "constructs", "lab", "scripts", "src", "stacks", "main.ts", "cdktf.json"],
   ...["package.json", "package-lock.json", "tsconfig.json", ".npmrc"],
@@ -29,12 +28,12 @@ export class Clone {
   readonly folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-clone-"));
 
   constructor() {
-    for (const source of sources) cpSync(join(root, source), this.path(source), { recursive: true });
-    for (const name of packages(join(root, "node_modules"))) {
+    for (const source of sources) cpSync(projectFile(source), this.path(source), { recursive: true });
+    for (const name of packages(projectFile("node_modules"))) {
       mkdirSync(dirname(this.package(name)), { recursive: true });
-      symlinkSync(join(root, "node_modules", name), this.package(name));
+      symlinkSync(projectFile("node_modules", name), this.package(name));
     }
-    copyFileSync(join(root, record), this.path(record));
+    copyFileSync(projectFile(record), this.path(record));
   }
 
   path(name: string): string {

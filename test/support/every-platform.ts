@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { platforms } from "../../src/config/platform.ts";
+import { projectFile } from "../../src/runtime/project-files.js";
 import { exampleOf, sampleStream } from "./stacks.ts";
 
 /** One config with the platforms of all examples in docs, and the files that it names. */
@@ -8,9 +9,7 @@ export function everyPlatform(): {
   files: Record<string, string>;
   platforms: string[];
 } {
-  const there = platforms.filter((platform) =>
-    existsSync(new URL(`../../docs/examples/${platform}.yaml`, import.meta.url)),
-  );
+  const there = platforms.filter((platform) => existsSync(projectFile(`docs/examples/${platform}.yaml`)));
   const parts = there.map((platform) => [platform, exampleOf(platform).config[platform]] as const);
   return {
     config: { stream: "coreos-stream.json", tags: { team: "platform" }, ...Object.fromEntries(parts) },

@@ -1,10 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { projectFile } from "../../src/runtime/project-files.js";
 import { Project, type StackJson } from "./stacks.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const fixtures = join(root, "test/fixtures/0.1.0");
+const fixtures = projectFile("test/fixtures/0.1.0");
 const input = (name: string) => readFileSync(join(fixtures, "inputs", name), "utf8");
 
 const namesIn = (folder: string) =>
@@ -55,7 +54,7 @@ export interface Changes {
  */
 export function projectOf(fixture: Fixture, changes?: Changes): Project {
   const project = new Project(fixture.config, {
-    folder: mkdtempSync(join(root, "fixture-")),
+    folder: mkdtempSync(projectFile("fixture-")),
     shape: "none",
     metadata: JSON.parse(input("metadata.json")) as object,
   });

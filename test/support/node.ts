@@ -11,10 +11,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { applyIgnition } from "../../lab/ignition.ts";
+import { projectFile } from "../../src/runtime/project-files.js";
 
-const enterNode = fileURLToPath(new URL("enter-node.sh", import.meta.url));
+const enterNode = projectFile("test/support/enter-node.sh");
 
 /** One device in the machine network and a default route, as most machines have. */
 export const usualNetwork = network(["10.0.3.7/24"], "10.0.3.1");

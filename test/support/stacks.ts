@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { readProjectText } from "../../src/runtime/project-files.js";
 import { type Inputs, readInputs } from "../../stacks/inputs.ts";
 import { synthesize } from "../../stacks/app.ts";
 import { sampleMetadata, sampleText, type Shape } from "../../src/core/sample/sample.ts";
@@ -156,7 +157,7 @@ export const sampleStream = JSON.stringify({
 
 /** The complete example of a platform's page, with every file that it names. */
 export function exampleOf(platform: string): { config: Record<string, unknown>; files: Record<string, string> } {
-  const text = readFileSync(new URL(`../../docs/examples/${platform}.yaml`, import.meta.url), "utf8");
+  const text = readProjectText(`docs/examples/${platform}.yaml`);
   return { config: parse(text) as Record<string, unknown>, files: { "coreos-stream.json": sampleStream } };
 }
 

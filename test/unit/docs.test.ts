@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -9,12 +8,12 @@ import { readTunnel, tunnelSchema } from "../../src/core/konnectivity/options.ts
 import { platforms } from "../../src/config/platform.ts";
 import { configJsonSchema } from "../../src/config/schema.ts";
 import { specVersions } from "../../src/core/ignition/config.ts";
+import { projectFile } from "../../src/runtime/project-files.js";
 import { exampleOf, Project } from "../support/stacks.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const read = (file: string) => readFileSync(join(root, file), "utf8");
+const read = (file: string) => readFileSync(projectFile(file), "utf8");
 const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "stacks/README.md"].concat(
-  readdirSync(join(root, "docs"))
+  readdirSync(projectFile("docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
 );
@@ -22,11 +21,11 @@ const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "stacks/README.md
 describe("docs", () => {
   it.each(pages)("%s links only to what is there", (page) => {
     const links = [...read(page).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = ""]) => link);
-    expect(links.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
+    expect(links.filter((link) => !existsSync(projectFile(dirname(page), link)))).toEqual([]);
   });
 
   it("the example config is valid, and is all defaults as it says", () => {
-    expect(readConfig(join(root, "docs/examples/konnectivity.yaml")).tunnel).toEqual(readTunnel({}));
+    expect(readConfig(projectFile("docs/examples/konnectivity.yaml")).tunnel).toEqual(readTunnel({}));
     expect(Object.keys((parse(read("docs/examples/konnectivity.yaml")) as { tunnel: object }).tunnel)).toEqual(
       Object.keys(readTunnel({})),
     );

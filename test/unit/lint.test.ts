@@ -1,13 +1,12 @@
-import { fileURLToPath } from "node:url";
 import { ESLint, Linter } from "eslint";
 import { describe, expect, it } from "vitest";
+import { projectFile, projectRoot } from "../../src/runtime/project-files.js";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const eslint = new ESLint({ cwd: root });
+const eslint = new ESLint({ cwd: projectRoot });
 
 /** Why lint refuses this import in this file of the tree; empty if it does not. That one rule only: the others need types. */
 async function refusals(file: string, module: string): Promise<string[]> {
-  const { rules } = (await eslint.calculateConfigForFile(`${root}${file}`)) as { rules: Linter.RulesRecord };
+  const { rules } = (await eslint.calculateConfigForFile(projectFile(file))) as { rules: Linter.RulesRecord };
   const rule = rules["no-restricted-imports"];
   if (rule === undefined) throw new Error(`${file} is not guarded`);
   return new Linter()

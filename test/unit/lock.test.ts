@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { readProjectText } from "../../src/runtime/project-files.js";
 
 interface Lock {
   readonly packages: Record<
@@ -7,7 +7,7 @@ interface Lock {
     { resolved?: string; hasInstallScript?: boolean; optionalDependencies?: Record<string, string> }
   >;
 }
-const read = (file: string): unknown => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
+const read = (file: string): unknown => JSON.parse(readProjectText(file));
 
 describe.each(["package-lock.json", "test/e2e/node-versions/package-lock.json"])("%s", (file) => {
   const { packages } = read(file) as Lock;

@@ -14,13 +14,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { projectFile } from "../../src/runtime/project-files.js";
 import { command, program } from "../support/cli.ts";
 import { changedExample, exampleOf, Project } from "../support/stacks.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 /** The user's folder, which is a repository of theirs. */
@@ -89,7 +88,7 @@ function asDeployed(): void {
 
 describe.each(["000", "077"])("in a repository of the user's, with umask %s", (umask) => {
   it("git takes nothing that was made, and all of it is for its owner only", () => {
-    run(umask, join(root, "scripts/app.js"));
+    run(umask, projectFile("scripts/app.js"));
     asDeployed();
     run(umask, program, "payload", "build", "ocp", "--out", "new/out", "--url", url);
     gather(umask);
@@ -211,8 +210,8 @@ describe("the clone", () => {
   it("ignores what the README creates", () => {
     const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-clone-"));
     try {
-      copyFileSync(join(root, ".gitignore"), join(folder, ".gitignore"));
-      const readme = readFileSync(join(root, "README.md"), "utf8");
+      copyFileSync(projectFile(".gitignore"), join(folder, ".gitignore"));
+      const readme = readFileSync(projectFile("README.md"), "utf8");
       const named = (pattern: RegExp) => [...readme.matchAll(pattern)].map(([, name = ""]) => name);
       const folders = [...new Set([...named(/--dir (\S+)/g), ...named(/--out (\S+)/g)])];
       expect(folders).toEqual(["ocp", "out"]);

@@ -1,14 +1,13 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gateVariable } from "../../../src/cli/teardown.ts";
 import { sampleText } from "../../../src/core/sample/sample.ts";
+import { projectFile } from "../../../src/runtime/project-files.js";
 import { exampleOf, Project } from "../../support/stacks.ts";
 import { Command, type Ended } from "./command.ts";
 import type { Cloud } from "./cloud.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
-const cdktf = join(root, "node_modules/.bin/cdktf");
+const cdktf = projectFile("node_modules/.bin/cdktf");
 
 /** A user's folder: config, install folder, state; and the commands that a user gives there. */
 export class Deployment {
@@ -28,8 +27,8 @@ export class Deployment {
 
   /** What cdktf.json says, for a folder outside the repository. */
   #writeCdktf(folder: string): void {
-    const { app, ...rest } = JSON.parse(readFileSync(join(root, "cdktf.json"), "utf8")) as { app: string };
-    const there = app.replace("scripts/app.js", join(root, "scripts/app.js"));
+    const { app, ...rest } = JSON.parse(readFileSync(projectFile("cdktf.json"), "utf8")) as { app: string };
+    const there = app.replace("scripts/app.js", projectFile("scripts/app.js"));
     writeFileSync(join(folder, "cdktf.json"), JSON.stringify({ ...rest, app: there }));
   }
 

@@ -4,10 +4,10 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { type Platform, platforms } from "../../../src/config/platform.ts";
 import { ensureGoProgram, isBuilt } from "../../../lab/go-programs.js";
+import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 import { ensureMoto } from "./aws/moto.ts";
 import { ensureAzurite } from "./azure/azurite.ts";
 import { certificateFor } from "./certificate.ts";
@@ -16,7 +16,6 @@ import { placeVariable } from "./place.ts";
 import { ensureCheckov } from "./policy/checkov.ts";
 import { ProviderMirror } from "./providers.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const begin = Date.now();
 const say = (text: string) => {
   console.log(`${((Date.now() - begin) / 1000).toFixed(1).padStart(6)} s  ${text}`);
@@ -24,7 +23,7 @@ const say = (text: string) => {
 
 /** What runs side by side: most clouds have one file of tests, where one goes on where the one before it ended. */
 const filesOf = (cloud: Platform) =>
-  readdirSync(import.meta.dirname).filter((name) => new RegExp(`^${cloud}(-.*)?\\.test\\.ts$`).test(name));
+  readdirSync(projectFile("test/e2e/clouds")).filter((name) => new RegExp(`^${cloud}(-.*)?\\.test\\.ts$`).test(name));
 
 const nameOf = (file: string) => file.replace(".test.ts", "");
 
@@ -48,13 +47,13 @@ async function run(cloud: Platform, file: string, mirror: string): Promise<boole
         "--fork",
         "--kill-child",
         "bash",
-        join(root, "test/e2e/clouds/enter.sh"),
+        projectFile("test/e2e/clouds/enter.sh"),
         folder,
       ],
       ...["node_modules/.bin/vitest", "run", "--config", "test/e2e/clouds/vitest.config.ts", `test/e2e/clouds/${file}`],
     ],
     {
-      cwd: root,
+      cwd: projectRoot,
       env: {
         ...ownEnvironment(),
         [placeVariable]: folder,

@@ -5,6 +5,7 @@ import { agentSecretName, namespace, staticPodManifest, tls } from "../../../src
 import { decodeContents, replaceContents } from "../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
 import { type Lab, labIsUp, waitFor } from "../../../lab/lab.ts";
+import { projectFile } from "../../../src/runtime/project-files.js";
 import { LoadedLab, processes } from "../load/loaded-lab.ts";
 import { labPayload, removeLab, startLab } from "../../support/lab.ts";
 import { record } from "./fault.ts";
@@ -33,7 +34,7 @@ function killedAtStages(payload: string): string {
   const path = "/usr/local/bin/bootstrap-service-record.sh";
   const file = document.storage?.files?.find((entry) => entry.path === path);
   if (file?.contents === undefined) throw new Error(`the payload has no ${path}`);
-  const more = readFileSync(new URL("kill-at-stages.sh", import.meta.url));
+  const more = readFileSync(projectFile("test/e2e/faults/kill-at-stages.sh"));
   file.contents = replaceContents(file.contents, Buffer.concat([decodeContents(file.contents), more]));
   return JSON.stringify(document);
 }

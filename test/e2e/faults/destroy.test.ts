@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 import { readInputs } from "../../../stacks/inputs.ts";
 import { localFile } from "../../../constructs/shared/state-backend.ts";
 import { labFolder } from "../../../lab/folder.ts";
@@ -16,7 +16,6 @@ import { leftOf, removeLab } from "../../support/lab.ts";
 import { runTerraform } from "../../support/terraform.ts";
 import { record } from "./fault.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const name = `destroy${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-destroy-"));
 const configFile = join(folder, "konnectivity.yaml");
@@ -30,10 +29,10 @@ type Stack = "local-teardown" | "local-bootstrap";
 const inStack = (stack: Stack, ...args: string[]) => [`-chdir=${join(outdir, "stacks", stack)}`, ...args];
 const terraform = (stack: Stack, ...args: string[]) => runTerraform(inStack(stack, ...args));
 const apply = (stack: Stack) => terraform(stack, "apply", "-auto-approve");
-const cdktf = join(root, "node_modules/.bin/cdktf");
+const cdktf = projectFile("node_modules/.bin/cdktf");
 const cdktfDestroy = () =>
   new Command(cdktf, ["destroy", "local-*", "--auto-approve", "--output", outdir], {
-    cwd: root,
+    cwd: projectRoot,
     env: { ...process.env, KONNECTIVITY_CONFIG: configFile, CHECKPOINT_DISABLE: "1", NO_COLOR: "1", FORCE_COLOR: "0" },
   });
 /** Kills it with everything that it started when it has begun this step, while no state is being written. */
@@ -63,7 +62,7 @@ function inState(stack: Stack): string[] {
 /** Describes both stacks with this config. */
 function describeStacks(config: object): void {
   writeFileSync(configFile, stringify({ local: { name }, ...config }));
-  synthesize(readInputs(configFile, new Date(), root), outdir);
+  synthesize(readInputs(configFile, new Date(), projectRoot), outdir);
 }
 
 const runningLab = (): Lab => {

@@ -6,14 +6,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { projectFile } from "../../../src/runtime/project-files.js";
 import { busyness, thisMachine } from "../../bench/machine.ts";
 import { table } from "../../bench/table.ts";
 import { removeLab } from "../../support/lab.ts";
 import type { Row } from "./fault.ts";
 import { writePart } from "./page.ts";
 
-const vitest = fileURLToPath(new URL("../../../node_modules/vitest/vitest.mjs", import.meta.url));
+const vitest = projectFile("node_modules/vitest/vitest.mjs");
 const [option] = process.argv.slice(2);
 if (option !== undefined && option !== "--table") {
   console.error("Usage: npm run faults [-- --table]    (into docs/faults.md, otherwise to stdout)");

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { projectFile } from "../../../src/runtime/project-files.js";
 
-const page = fileURLToPath(new URL("../../../docs/faults.md", import.meta.url));
+const page = projectFile("docs/faults.md");
 
 /** A text with another content between the two marks of a part that a command makes. */
 export function withPart(text: string, part: string, content: string): string {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { ports, routing, tls } from "../../../src/core/konnectivity/names.ts";
 import { type Lab, waitFor } from "../../../lab/lab.ts";
 import type { Machine } from "../../../lab/machine.ts";
+import { readProjectText } from "../../../src/runtime/project-files.js";
 import type { LoadedLab } from "../load/loaded-lab.ts";
 import { currentProxy, ensureGoProgram } from "../../../lab/go-programs.js";
 
@@ -31,7 +31,7 @@ export function strangers(lab: Lab, which: readonly Shown[]): Stranger[] {
 /** Their keys; and the server, started again for that, takes agents of a second CA too. */
 export async function prepareStrangers(loaded: LoadedLab): Promise<void> {
   const { bootstrap, node } = loaded.lab;
-  node.must(`bash -s ${folder}`, {}, readFileSync(new URL("strangers.sh", import.meta.url), "utf8"));
+  node.must(`bash -s ${folder}`, {}, readProjectText("test/e2e/faults/strangers.sh"));
   node.must(`cat >${folder}/server.crt`, {}, bootstrap.must(`cat ${tls}/serving/ca.crt`));
   bootstrap.must(`cat >>${tls}/serving/ca.crt`, {}, node.must(`cat ${folder}/second-ca.crt`));
   loaded.killServer();

@@ -2,11 +2,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 import { leftOf, removeLab } from "../../support/lab.ts";
 
-const own = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-groups-"));
 const lab = `groups${process.pid}`;
 afterAll(async () => {
@@ -23,7 +22,7 @@ it.each([
   writeFileSync(join(group, file), "");
   const line = execFileSync(
     "bash",
-    ["-euc", '. "$1"; process_group "$2"', "bash", own("../../../lab/groups.sh"), group],
+    ["-euc", '. "$1"; process_group "$2"', "bash", projectFile("lab/groups.sh"), group],
     {
       encoding: "utf8",
     },
@@ -35,8 +34,8 @@ it.each([
 const driver = `
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from ${JSON.stringify(own("../../../lab/lab.ts"))};
-import { removeLab, startLab } from ${JSON.stringify(own("../../support/lab.ts"))};
+import { until } from ${JSON.stringify(projectFile("lab/lab.ts"))};
+import { removeLab, startLab } from ${JSON.stringify(projectFile("test/support/lab.ts"))};
 const [name] = process.argv.slice(1);
 const { node } = await startLab({ name });
 const linesOf = (command) => node.must(command).split("\\n").filter(Boolean);
@@ -61,10 +60,10 @@ describe.skipIf(existsSync("/sys/fs/cgroup/cgroup.controllers"))("pods run, and 
   const inContainer = /^\/libpod_parent\/[0-9a-f]{64}\/libpod-[0-9a-f]{64}$/;
   const run = (version: "1" | "2") => {
     const command = [process.execPath, "--import", "tsx", "--input-type=module", "--eval", driver, lab];
-    const script = ["bash", own("../../support/groups-of-version.sh"), version, ...command];
+    const script = ["bash", projectFile("test/support/groups-of-version.sh"), version, ...command];
     const { status, stdout, stderr } = spawnSync("unshare", ["--mount", "--propagation", "private", ...script], {
       encoding: "utf8",
-      cwd: own("../../.."),
+      cwd: projectRoot,
     });
     expect(status, stderr).toBe(0);
     expect(leftOf(lab)).toEqual([]);

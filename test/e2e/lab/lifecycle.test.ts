@@ -2,14 +2,13 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { projectRoot } from "../../../src/runtime/project-files.js";
 import { program } from "../../support/cli.ts";
 import { interruptedAt } from "../../support/interrupted.ts";
 import { waitFor } from "../../../lab/lab.ts";
 import { labPayload, leftOf, removeLab } from "../../support/lab.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const name = `life${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-lifecycle-"));
 const payload = join(folder, "payload.ign");
@@ -49,7 +48,7 @@ it("lab up, killed as Terraform does it when a deploy is interrupted, leaves not
 describe("the demonstration, interrupted", () => {
   it("while cdktf brings the lab up, leaves nothing", async () => {
     const child = spawn(process.execPath, ["--import", "tsx", "scripts/demo.ts", name], {
-      cwd: root,
+      cwd: projectRoot,
       env: { ...process.env, TMPDIR: folder },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Machine, removeMachines } from "../../../lab/machine.ts";
+import { projectFile } from "../../../src/runtime/project-files.js";
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-machines-"));
 const lab = `test${process.pid}`;
@@ -94,7 +94,7 @@ describe("what is left", () => {
 
   it("after the driver was killed: machines that die with it are gone, and the rest can be found and removed", async () => {
     const driver = join(folder, "driver.mts");
-    const module = fileURLToPath(new URL("../../../lab/machine.ts", import.meta.url));
+    const module = projectFile("lab/machine.ts");
     for (const dieWithParent of [true, false]) {
       const name = `${lab}k${dieWithParent ? 1 : 0}`;
       writeFileSync(

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
 import { removeMachines } from "../../../lab/machine.ts";
 import { ensureGoProgram } from "../../../lab/go-programs.js";
+import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-overlay-"));
 const lab = `overlay${process.pid}`;
@@ -14,7 +14,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const from = (path: string) => JSON.stringify(fileURLToPath(new URL(`../../../${path}`, import.meta.url)));
+const from = (path: string) => JSON.stringify(projectFile(path));
 
 /** Makes images and a lab's folder, and runs a container of such an image in a machine there. */
 const driver = `
@@ -47,7 +47,7 @@ it("images and machines can be made on an overlay, as in a container", () => {
   const args = ["bash", "-ec", script, "bash", folder, process.execPath, driver, lab, built];
   const { status, stdout, stderr } = spawnSync("unshare", ["--mount", "--propagation", "private", ...args], {
     encoding: "utf8",
-    cwd: fileURLToPath(new URL("../../..", import.meta.url)),
+    cwd: projectRoot,
   });
   expect(stderr).not.toContain("Error");
   expect(stdout).toContain("--proxy-server-host");

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { targetOf } from "../../../src/cli/target.ts";
@@ -13,6 +12,7 @@ import { collect } from "../../../src/cluster/collect.ts";
 import type { Status } from "../../../src/cluster/diagnose.ts";
 import { agentName, namespace, tls } from "../../../src/core/konnectivity/names.ts";
 import { bootstrapIsUp, type Lab, waitFor } from "../../../lab/lab.ts";
+import { projectFile } from "../../../src/runtime/project-files.js";
 import { command, program, run } from "../../support/cli.ts";
 import { removeLab, reportAgent, startLab } from "../../support/lab.ts";
 import { leaks, secretsOf } from "../../support/secrets.ts";
@@ -299,7 +299,7 @@ interface Workload {
   };
 }
 
-const support = (file: string) => fileURLToPath(new URL(`../../support/${file}`, import.meta.url));
+const support = (file: string) => projectFile("test/support", file);
 
 function put(path: string, object: object): void {
   const { resourceVersion: _, ...metadata } = (object as { metadata: Record<string, unknown> }).metadata;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { projectFile } from "../../../src/runtime/project-files.js";
 import { alone, network, ScratchNode } from "../../support/node.ts";
 import { samplePayload } from "../../support/payload.ts";
 import { type SampleProps, type Shape, tunnelShapes } from "../../../src/core/sample/sample.ts";
@@ -273,7 +274,7 @@ describe("when something is wrong", () => {
 
 it("killed before any of our commands and started again, bootkube.sh ends right", () => {
   const node = nodeWith("4.18");
-  copyFileSync(new URL("../../support/kill-at.sh", import.meta.url), join(node.root, "opt/kill-at.sh"));
+  copyFileSync(projectFile("test/support/kill-at.sh"), join(node.root, "opt/kill-at.sh"));
   // Our part alone, as bootkube.sh calls it, without the installer's: otherwise most kills would hit that.
   node.program(
     "ours",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { decodeContents } from "../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
+import { projectFile } from "../../../src/runtime/project-files.js";
 import { ScratchNode } from "../../support/node.ts";
 import { samplePayload } from "../../support/payload.ts";
 import { tunnelShapes } from "../../../src/core/sample/sample.ts";
@@ -86,10 +87,10 @@ describe.each(tunnelShapes)("Ignition applies the payload of %s", (shape) => {
 });
 
 it("shellcheck accepts the scripts in the tree", () => {
-  const tree = new URL("../../../src/core/konnectivity/node/", import.meta.url).pathname;
+  const tree = projectFile("src/core/konnectivity/node");
   const scripts = readdirSync(tree).map((name) => join(tree, name));
   expect(scripts).toHaveLength(3);
-  const support = new URL("../../support/enter-node.sh", import.meta.url).pathname;
+  const support = projectFile("test/support/enter-node.sh");
   expectAccepted(spawnSync("shellcheck", [...scripts, support], { encoding: "utf8" }));
 });
 

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { projectFile } from "../../../src/runtime/project-files.js";
 import { alone, ScratchNode } from "../../support/node.ts";
 import { samplePayload } from "../../support/payload.ts";
 
@@ -182,7 +183,7 @@ describe("run again", () => {
 
 it("killed before any of its commands and run again, it ends right", () => {
   const node = nodeWith({ protocol: "http-connect", transport: "tcp" });
-  copyFileSync(new URL("../../support/kill-at.sh", import.meta.url), join(node.root, "opt/kill-at.sh"));
+  copyFileSync(projectFile("test/support/kill-at.sh"), join(node.root, "opt/kill-at.sh"));
   // One entry into the machine for all of them; a line says what came of one kill.
   const output = node.must(`
     export BASH_ENV=/opt/kill-at.sh KILL_IN=konnectivity-bootstrap-pki.sh KILL_MARK=/run/mark KILL_DISK='${tls} ${tls}.new'

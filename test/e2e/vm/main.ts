@@ -16,14 +16,13 @@ import {
 import { constants, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { ensureImages } from "../../../lab/images.js";
 import { timeoutVariable } from "../../../src/core/time-limits.ts";
 import { ensureGoProgram, labGoPrograms } from "../../../lab/go-programs.js";
+import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 import { ensureImage, type Image } from "./image.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const begin = Date.now();
 const say = (text: string) => {
   console.log(`${((Date.now() - begin) / 1000).toFixed(0).padStart(6)} s  ${text}`);
@@ -89,7 +88,7 @@ function start(program: string, ...args: readonly string[]): { child: ChildProce
   return { child, ended };
 }
 
-const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
+const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: projectRoot, encoding: "utf8" }).trim();
 
 const pathOf = (program: string) =>
   execFileSync("sh", ["-c", 'readlink -f "$(command -v "$1")"', "sh", program], { encoding: "utf8" }).trim();
@@ -109,8 +108,8 @@ function cacheFolders(): string[] {
 /** Makes a disk with everything that the virtual machine would otherwise download: /srv there. */
 async function makeDisk(folder: string, disk: string, { timeoutFactor }: Options): Promise<void> {
   mkdirSync(join(folder, "bin"), { recursive: true });
-  git("clone", "--quiet", "--bare", root, join(folder, "project.git"));
-  copyFileSync(join(import.meta.dirname, "guest.sh"), join(folder, "guest.sh"));
+  git("clone", "--quiet", "--bare", projectRoot, join(folder, "project.git"));
+  copyFileSync(projectFile("test/e2e/vm/guest.sh"), join(folder, "guest.sh"));
   const terraform = process.env.TERRAFORM_BINARY_NAME ?? "terraform";
   writeFileSync(
     join(folder, "environment"),
@@ -121,14 +120,14 @@ async function makeDisk(folder: string, disk: string, { timeoutFactor }: Options
     chmodSync(join(folder, "bin", name), 0o755);
   }
   const sources = new Map([
-    ["node_modules", join(root, "node_modules")],
+    ["node_modules", projectFile("node_modules")],
     ["npm", npmFolder()],
     ["bin/node", process.execPath],
     [`bin/${basename(terraform)}`, pathOf(terraform)],
     ...cacheFolders().map((path) => [`cache/${basename(path)}`, path] as const),
   ]);
   writeFileSync(join(folder, "sources"), [...sources].map(([name, source]) => `${source}\t${name}\n`).join(""));
-  const script = join(import.meta.dirname, "disk.sh");
+  const script = projectFile("test/e2e/vm/disk.sh");
   const args = ["--mount", "--propagation", "private", "bash", script, folder, disk, diskSize];
   const code = await start("unshare", ...args).ended;
   throwIfInterrupted();

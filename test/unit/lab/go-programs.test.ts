@@ -12,12 +12,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ensureGoProgram } from "../../../lab/go-programs.js";
+import { projectFile } from "../../../src/runtime/project-files.js";
 import { linesOf } from "../../support/cli.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const goCache = execFileSync("go", ["env", "GOCACHE"], { encoding: "utf8" }).trim();
 
 let folder: string;
@@ -31,10 +30,10 @@ afterEach(() => {
 
 describe("a Go program", () => {
   /** The script with one small program, in a project that a test may change. */
-  const copied = ["lab/go-programs.js", "lab/webhook", "package.json"];
+  const copied = ["lab/go-programs.js", "lab/webhook", "src/runtime", "package.json"];
   const cache = () => join(folder, "cache", "konnectivity-bootstrap");
   beforeEach(() => {
-    for (const part of copied) cpSync(join(root, part), join(folder, part), { recursive: true });
+    for (const part of copied) cpSync(projectFile(part), join(folder, part), { recursive: true });
   });
 
   /** Builds the program in a process of its own; the error is the sentence that is thrown. */

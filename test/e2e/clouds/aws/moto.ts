@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { projectFile } from "../../../../src/runtime/project-files.js";
 import { ask } from "../ask.ts";
 import { ensurePython } from "../python.ts";
 import { type Answer, type Call, StandIn } from "../stand-in.ts";
 
-const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const file = (name: string) => projectFile("test/e2e/clouds/aws", name);
 const place = { address: "127.0.0.2", port: 8080 };
 
 export const ensureMoto = () => ensurePython("moto", 140, file("requirements.txt"));

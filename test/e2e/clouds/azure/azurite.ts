@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { cached } from "../../../../lab/go-programs.js";
+import { projectFile } from "../../../../src/runtime/project-files.js";
 
-const source = fileURLToPath(new URL("azurite", import.meta.url));
+const source = projectFile("test/e2e/clouds/azure/azurite");
 
 /** The folder with azurite in its node_modules, installed as its own lock file says. */
 export function ensureAzurite(): string {

@@ -1,5 +1,5 @@
-import { fileURLToPath } from "node:url";
 import type { Platform } from "../../../../src/config/platform.ts";
+import { projectFile } from "../../../../src/runtime/project-files.js";
 import { Command } from "../command.ts";
 import { ensurePython } from "../python.ts";
 
@@ -41,8 +41,7 @@ export const acceptedWithSas = {
   CKV2_AZURE_41: "no policy for how long signed URLs are good: the only one has an end of its own, `sasHours`",
 };
 
-export const ensureCheckov = () =>
-  ensurePython("checkov", 290, fileURLToPath(new URL("requirements.txt", import.meta.url)));
+export const ensureCheckov = () => ensurePython("checkov", 290, projectFile("test/e2e/clouds/policy/requirements.txt"));
 
 interface Report {
   readonly results: { readonly failed_checks: readonly { check_id: string }[] };

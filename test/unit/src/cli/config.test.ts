@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { projectFile, readProjectText } from "../../../../src/runtime/project-files.js";
 import { readInputs } from "../../../../stacks/inputs.ts";
 import { platforms } from "../../../../src/config/platform.ts";
 import { configJsonSchema, type SchemaNode } from "../../../../src/config/schema.ts";
@@ -208,7 +209,7 @@ describe("config check", () => {
 });
 
 describe("the JSON Schema", () => {
-  const committed = readFileSync(new URL("../../../../docs/konnectivity.schema.json", import.meta.url), "utf8");
+  const committed = readProjectText("docs/konnectivity.schema.json");
 
   it("is what `config schema` prints, and docs/ has it", async () => {
     const { stdout } = await command("config", "schema");
@@ -228,7 +229,7 @@ describe("the JSON Schema", () => {
 
 it("an editor finds the schema by the first line of the examples", () => {
   for (const platform of platforms) {
-    const example = new URL(`../../../../docs/examples/${platform}.yaml`, import.meta.url);
+    const example = projectFile(`docs/examples/${platform}.yaml`);
     const [line = ""] = readFileSync(example, "utf8").split("\n");
     const [, path = ""] = /^# yaml-language-server: \$schema=(\S+)$/.exec(line) ?? [];
     expect(existsSync(new URL(path, example)), platform).toBe(true);

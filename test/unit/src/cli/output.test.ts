@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { main } from "../../../../src/cli/main.ts";
 import { outputTo } from "../../../../src/cli/output.ts";
@@ -12,6 +11,7 @@ import { decodeContents } from "../../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
 import { recordPath } from "../../../../src/core/ignition/record.ts";
 import { fileEntry, sampleText } from "../../../../src/core/sample/sample.ts";
+import { projectFile } from "../../../../src/runtime/project-files.js";
 import { synthesize } from "../../../../stacks/app.ts";
 import { withApi } from "../../../support/api.ts";
 import { command, linesOf } from "../../../support/cli.ts";
@@ -234,7 +234,7 @@ describe("words of others are printed harmlessly:", () => {
   it("the cdktf app's sentences", () => {
     const file = join(folder, `k${evil.replaceAll("/", "")}.yaml`);
     writeFileSync(file, JSON.stringify({ [evil]: 1 }));
-    const app = fileURLToPath(new URL("../../../../scripts/app.js", import.meta.url));
+    const app = projectFile("scripts/app.js");
     const env = { ...process.env, KONNECTIVITY_CONFIG: file, CDKTF_OUTDIR: join(folder, "app.out") };
     const run = spawnSync(process.execPath, [app], { encoding: "utf8", env, cwd: folder });
     expect(run.status).toBe(1);

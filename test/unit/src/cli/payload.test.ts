@@ -13,13 +13,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { makePayload } from "../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { pointerTo } from "../../../../src/core/ignition/pointer.ts";
 import { serializeIgnition } from "../../../../src/core/ignition/serialize.ts";
+import { projectFile } from "../../../../src/runtime/project-files.js";
 import { command, linesOf, program, type Run, run } from "../../../support/cli.ts";
 import { fixture, sampleMetadata, sampleText } from "../../../../src/core/sample/sample.ts";
 
@@ -155,7 +155,7 @@ describe("payload build", () => {
     const out = join(folder(), "out");
     const ran = await payload(
       ...["build", installDir(), "--out", out, "--url", "https://store.example.com/p", "--json"],
-      ...["--ca-bundle", fileURLToPath(new URL("../../../../src/core/sample/long-lived.crt", import.meta.url))],
+      ...["--ca-bundle", projectFile("src/core/sample/long-lived.crt")],
       ...["--https-proxy", "https://proxy.example.com", "--proxy-except", "a.example.com,b.example.com"],
       ...["--http-proxy", "http://proxy.example.com", "--timeout", "77"],
     );
@@ -484,7 +484,7 @@ describe("usage", () => {
   });
 
   it("has a version", async () => {
-    const { version } = JSON.parse(read(fileURLToPath(new URL("../../../../package.json", import.meta.url)))) as {
+    const { version } = JSON.parse(read(projectFile("package.json"))) as {
       version: string;
     };
     expect(await run("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });

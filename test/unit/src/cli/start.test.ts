@@ -1,18 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
+import { projectFile, projectRoot } from "../../../../src/runtime/project-files.js";
 
-const main = new URL("../../../../src/cli/main.ts", import.meta.url).href;
+const main = pathToFileURL(projectFile("src/cli/main.ts")).href;
 
 /** The packages that are loaded once a module is. */
 function packagesOf(module: string): Set<string> {
   const script = `import { createRequire } from "node:module";
     await import(${JSON.stringify(module)});
     for (const file of Object.keys(createRequire(import.meta.url).cache)) console.log(file);`;
-  const cwd = fileURLToPath(new URL("../../../..", import.meta.url));
   const output = execFileSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
     encoding: "utf8",
-    cwd,
+    cwd: projectRoot,
   });
   return new Set(output.match(/(?<=node_modules\/)(?:@[^/]+\/)?[^/]+(?=\/)/g));
 }

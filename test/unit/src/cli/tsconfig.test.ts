@@ -11,14 +11,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { projectFile } from "../../../../src/runtime/project-files.js";
 import { program } from "../../../support/cli.ts";
 import { destroyTimeSteps, runIn } from "../../../support/clone.ts";
 import { changedExample, exampleOf, Project } from "../../../support/stacks.ts";
 
-const root = fileURLToPath(new URL("../../../..", import.meta.url));
-const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { dependencies: object };
+const { dependencies } = JSON.parse(readFileSync(projectFile("package.json"), "utf8")) as { dependencies: object };
 
 let folder: string;
 let project: Project;
@@ -58,7 +57,7 @@ describe.each(places)("a tsconfig.json of others in %s", (_, planted) => {
     const run = (...words: string[]) => runIn(project.folder, ["node", ...words], env);
 
     const app = { KONNECTIVITY_CONFIG: project.configFile, CDKTF_OUTDIR: project.outdir };
-    expect(await runIn(project.folder, ["node", join(root, "scripts/app.js")], { ...env, ...app })).toMatchObject({
+    expect(await runIn(project.folder, ["node", projectFile("scripts/app.js")], { ...env, ...app })).toMatchObject({
       code: 0,
     });
     const sweep = destroyTimeSteps(project.outdir).find(({ name }) => name === "aws-teardown.sweep");
@@ -66,7 +65,7 @@ describe.each(places)("a tsconfig.json of others in %s", (_, planted) => {
     const ran = await Promise.all([
       run(program, "payload", "firewall", "ocp"),
       runIn(sweep?.cwd ?? "", sweep?.words ?? [], env),
-      run(join(root, "lab/fake.js"), "apply", "missing-kubeconfig", "missing-objects"),
+      run(projectFile("lab/fake.js"), "apply", "missing-kubeconfig", "missing-objects"),
     ]);
     expect(ran).toMatchObject([
       { code: 0, stdout: expect.stringContaining("8091") as string, stderr: "" },

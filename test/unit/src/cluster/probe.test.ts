@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { ask, probeScript, readAnswer } from "../../../../src/cluster/probe.ts";
 import {
@@ -15,6 +14,7 @@ import {
   serverName,
   staticPodManifest,
 } from "../../../../src/core/konnectivity/names.ts";
+import { projectFile } from "../../../../src/runtime/project-files.js";
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-probe-"));
 afterAll(() => {
@@ -34,12 +34,8 @@ esac
 
 describe("the probe", () => {
   it("is accepted by shellcheck, as are the scripts of its tests", () => {
-    const files = [
-      "../../../../src/cluster/probe.sh",
-      "../../../support/server-certificate.sh",
-      "../../../support/ssh-here.sh",
-    ];
-    const paths = files.map((file) => fileURLToPath(new URL(file, import.meta.url)));
+    const files = ["src/cluster/probe.sh", "test/support/server-certificate.sh", "test/support/ssh-here.sh"];
+    const paths = files.map((file) => projectFile(file));
     expect(spawnSync("shellcheck", paths, { encoding: "utf8" })).toMatchObject({ status: 0, stdout: "", stderr: "" });
   });
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, it, vi } from "vitest";
 import { waitFor } from "../../../../lab/lab.ts";
 import { timeLimit, timeoutEnvironment, timeoutVariable } from "../../../../src/core/time-limits.ts";
+import { projectRoot } from "../../../../src/runtime/project-files.js";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -29,7 +29,7 @@ it("waiting takes that long, and reports it", async () => {
 
 it("the demo reports a bad value in one sentence, before it starts anything", () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", "scripts/demo.ts", "none"], {
-    cwd: fileURLToPath(new URL("../../../..", import.meta.url)),
+    cwd: projectRoot,
     env: { ...process.env, [timeoutVariable]: "slow" },
     encoding: "utf8",
   });

@@ -1,9 +1,9 @@
 import type { DaemonSet, Deployment } from "kubernetes-types/apps/v1.js";
 import type { Pod } from "kubernetes-types/core/v1.js";
 import type { ObjectMeta } from "kubernetes-types/meta/v1.js";
-import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
+import { readProjectText } from "../../../../../src/runtime/project-files.js";
 import { type CheckedObject, checkObjects } from "../../../../support/kubernetes-schema.ts";
 import { fixture } from "../../../../../src/core/sample/sample.ts";
 import {
@@ -209,7 +209,7 @@ describe("every rendered object", () => {
 });
 
 describe("what the node puts in", () => {
-  const script = readFileSync(new URL("../../../../../src/core/konnectivity/node/tunnel.sh", import.meta.url), "utf8");
+  const script = readProjectText("src/core/konnectivity/node/tunnel.sh");
 
   it("is what node/tunnel.sh puts in, and nothing is left", () => {
     expect(new Set(script.match(/@[A-Z_]+@/g))).toEqual(new Set(Object.keys(onTheNode)));

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
 import { readCluster } from "../../../../../src/core/ignition/install-config.ts";
 import { type Release, releases } from "../../../../../src/core/releases.ts";
 import { fileEntry } from "../../../../../src/core/sample/sample.ts";
+import { projectFile, readProjectText } from "../../../../../src/runtime/project-files.js";
 import { problemsOf } from "../../../../support/problems.ts";
 import { networks, pinned, readObject, render, textOf } from "../../../../support/tunnel.ts";
 
@@ -54,8 +55,8 @@ describe("the node's settings", () => {
   });
 
   it("are those that the node's scripts use, no more and no less", () => {
-    const folder = new URL("../../../../../src/core/konnectivity/node/", import.meta.url);
-    const scripts = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8"));
+    const folder = "src/core/konnectivity/node";
+    const scripts = readdirSync(projectFile(folder)).map((name) => readProjectText(`${folder}/${name}`));
     const used = new Set(scripts.flatMap((text) => text.match(/TUNNEL_[A-Z0-9_]+/g) ?? []));
     expect(new Set(Object.keys(settings({})))).toEqual(used);
   });
