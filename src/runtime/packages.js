@@ -115,7 +115,9 @@ function differences(withDev) {
     });
 }
 
-const locked = () => packagesOf(readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"));
+// npm packs no package-lock.json, so the package of a release contains a copy under the other name that npm reads.
+const locked = () =>
+  packagesOf(textOf("../../npm-shrinkwrap.json") ?? readFileSync(join(root, "package-lock.json"), "utf8"));
 
 /** @type {(text: string) => Record<string, LockedPackage>} */
 const packagesOf = (text) => JSON.parse(text).packages;
