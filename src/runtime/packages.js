@@ -113,7 +113,8 @@ function differences(withDev) {
     });
 }
 
-const locked = () => packagesOf(readProjectText("package-lock.json"));
+// npm packs no package-lock.json, so the package of a release contains a copy under the other name that npm reads.
+const locked = () => packagesOf(textOf("npm-shrinkwrap.json") ?? readProjectText("package-lock.json"));
 
 /** @type {(text: string) => Record<string, LockedPackage>} */
 const packagesOf = (text) => JSON.parse(text).packages;

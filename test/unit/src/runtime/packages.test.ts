@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Clone, runIn } from "../../../support/clone.ts";
 
@@ -23,6 +23,13 @@ async function setUp(): Promise<string> {
 describe("set-up for the app alone", () => {
   it("installs nothing if the installed packages are those of package-lock.json", async () => {
     expect(await setUp()).toBe("");
+  });
+
+  it("reads npm-shrinkwrap.json in the package of a release, which has no package-lock.json", async () => {
+    renameSync(clone.path("package-lock.json"), clone.path("npm-shrinkwrap.json"));
+    expect(await setUp()).toBe("");
+    clone.recordOtherVersions();
+    expect(await setUp()).toBe("ci --no-audit --no-fund\n");
   });
 
   it("keeps the cdktf command and all other development packages when it updates", async () => {
