@@ -17,8 +17,8 @@ import {
   type Check,
   type CheckId,
   failed,
-  type Finding,
-  judged,
+  type CheckResult,
+  passedIf,
   notLookedAt,
   passed,
   toChecks,
@@ -46,9 +46,9 @@ class LabLooks {
     this.#finish = finish;
   }
 
-  all(): Record<CheckId, Check["look"]> {
-    const during = (look: Check["look"]) => () =>
-      this.#view.ended() ? notLookedAt("the bootstrap has ended, and the tunnel with it") : look();
+  all(): Record<CheckId, Check["run"]> {
+    const during = (run: Check["run"]) => () =>
+      this.#view.ended() ? notLookedAt("the bootstrap has ended, and the tunnel with it") : run();
     return {
       "step-1": () => this.#apiServers(),
       "step-2": during(() => this.#serverRuns()),
@@ -69,11 +69,11 @@ class LabLooks {
     };
   }
 
-  #apiServers(): Finding {
+  #apiServers(): CheckResult {
     const { bootstrap, node } = this.#lab;
     const permanent = this.#lab.ask(node, "GET", "/readyz").code;
     if (this.#view.ended())
-      return judged(
+      return passedIf(
         permanent === 200,
         `the bootstrap has ended; the permanent kube-apiserver's /readyz says ${permanent}`,
       );
@@ -82,58 +82,58 @@ class LabLooks {
       .run(`tr '\\0' '\\n' </proc/$(pgrep -xo kube-apiserver)/cmdline`)
       .stdout.split("\n")
       .find((word) => word.startsWith("--egress-selector-config-file="));
-    return judged(
+    return passedIf(
       temporary === 200 && permanent === 200 && selector !== undefined,
       `/readyz of the bootstrap kube-apiserver says ${temporary}, of the permanent one ${permanent}; ${selector ?? "no --egress-selector-config-file"}`,
     );
   }
 
-  #serverRuns(): Finding {
+  #serverRuns(): CheckResult {
     const { bootstrap } = this.#lab;
     const server = this.#view.server();
     if (server === undefined) return failed(noServer);
     const container = containersOf(bootstrap, serverName).join(", ");
     const listens = bootstrap.run(`ss -Hltn 'sport = ${ports.agent}' | awk '{ print $4 }'`).stdout.trim();
-    return judged(
+    return passedIf(
       container !== "" && listens !== "",
       `container ${container || "missing"}, listens for agents on ${listens || "nothing"}`,
     );
   }
 
-  #agentsRun(): Finding {
+  #agentsRun(): CheckResult {
     const workloads = this.#view.workloads(this.#lab.bootstrap);
     const running = this.#lab.nodes.map((node) => ({ node: node.name, names: containersOf(node, agentName) }));
     const count = running.flatMap(({ names }) => names).length;
     const everywhere = running.every(({ names }) => names.length > 0) || !workloads.includes("DaemonSet");
     const where = running.map(({ node, names }) => `on ${node}: ${names.join(", ") || "no agent"}`);
-    return judged(
+    return passedIf(
       workloads.length > 0 && count > 0 && everywhere && this.#view.agents().length === count,
       `${workloads.join(", ") || "no workload"} in ${namespace}; ${where.join("; ")}`,
     );
   }
 
-  async #webhookRuns(): Promise<Finding> {
+  async #webhookRuns(): Promise<CheckResult> {
     if (!this.#view.ended()) await this.#lab.installWorkload();
     const webhook = `${hostOf(this.#lab.addresses.webhookPod)}:8443`;
     if (this.#view.calls() === undefined) return failed(`${webhook} does not answer on node-0`);
     const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/by-service";
     const { webhooks = [] } = this.#lab.ask(this.#lab.node, "GET", path).body as { webhooks?: WebhookEntry[] };
     const [{ failurePolicy, clientConfig } = {}] = webhooks;
-    return judged(
+    return passedIf(
       failurePolicy === "Fail" && clientConfig?.service !== undefined,
       `${webhook} answers on node-0; the cluster asks it by ${clientConfig?.service === undefined ? "nothing" : "service"}, failurePolicy: ${failurePolicy ?? "unknown"}`,
     );
   }
 
-  #webhookIsReached(): Finding {
+  #webhookIsReached(): CheckResult {
     const allowed = this.#view.create(this.#lab.bootstrap, {});
     const first = `a ConfigMap that it allows: ${said(allowed)}`;
     if (allowed.code !== 201 || allowed.calls !== 1) return failed(first);
     const denied = this.#view.create(this.#lab.bootstrap, { deny: "true" });
-    return judged(denied.code === 403, `${first}; one that it denies: ${said(denied)}`);
+    return passedIf(denied.code === 403, `${first}; one that it denies: ${said(denied)}`);
   }
 
-  async #agentsAreRemoved(): Promise<Finding> {
+  async #agentsAreRemoved(): Promise<CheckResult> {
     const { bootstrap, node } = this.#lab;
     if (!this.#view.ended()) {
       if (!this.#finish) return notLookedAt("--finish ends the bootstrap");
@@ -158,27 +158,27 @@ class LabLooks {
       : passed("workload, Secret, server and keys are gone, and no agent runs on a node");
   }
 
-  #webhookIsReachedWithoutTunnel(): Finding {
+  #webhookIsReachedWithoutTunnel(): CheckResult {
     if (this.#view.calls() === undefined) return notLookedAt("the webhook does not run");
     const when = this.#view.ended() ? "after" : "before";
     const made = this.#view.create(this.#lab.node, {});
-    return judged(made.code === 201 && made.calls === 1, `${when} the bootstrap's end, a ConfigMap: ${said(made)}`);
+    return passedIf(made.code === 201 && made.calls === 1, `${when} the bootstrap's end, a ConfigMap: ${said(made)}`);
   }
 
-  #flagIsThere(): Finding {
+  #flagIsThere(): CheckResult {
     const server = this.#view.server();
     const wanted = this.#view.authentication();
     if (server === undefined) return failed(noServer);
     if (wanted === undefined)
       return failed("the tunnel was made with authentication: none, so whoever reaches port 8091 is taken as an agent");
     const value = server.flags.get(wanted.flag);
-    return judged(
+    return passedIf(
       value !== undefined,
       value === undefined ? `--${wanted.flag} is missing` : `--${wanted.flag}=${value}`,
     );
   }
 
-  #flagLeadsToTheFile(): Finding {
+  #flagLeadsToTheFile(): CheckResult {
     const server = this.#view.server();
     const wanted = this.#view.authentication();
     if (server === undefined) return notLookedAt(noServer);
@@ -187,10 +187,10 @@ class LabLooks {
     if (path === undefined) return failed(`--${wanted.path} is missing`);
     // As the running server sees it, and as it was made.
     const same = this.#lab.bootstrap.run(`cmp --silent /proc/${server.pid}/root${path} ${wanted.file}`).status === 0;
-    return judged(same, `${path} in the server's container is ${same ? "" : "not "}${wanted.file}`);
+    return passedIf(same, `${path} in the server's container is ${same ? "" : "not "}${wanted.file}`);
   }
 
-  #certificatesAreValid(): Finding {
+  #certificatesAreValid(): CheckResult {
     const { bootstrap } = this.#lab;
     const purposes = { serving: "sslserver", agent: "sslclient", frontend: "sslserver", "kube-apiserver": "sslclient" };
     const folders = bootstrap.run(`cd ${tls} && ls -d */`).stdout.split("\n").filter(Boolean);
@@ -213,26 +213,26 @@ class LabLooks {
     );
   }
 
-  #serverIsReady(): Finding {
+  #serverIsReady(): CheckResult {
     const code = (path: string) => statusOf(this.#lab.bootstrap, `http://127.0.0.1:${ports.health}${path}`);
     const [healthz, readyz] = [code("/healthz"), code("/readyz")];
     const text = `/healthz says ${healthz}, /readyz ${readyz}`;
-    return judged(healthz === "200" && readyz === "200", healthz === "000" ? "no answer on 127.0.0.1:2041" : text);
+    return passedIf(healthz === "200" && readyz === "200", healthz === "000" ? "no answer on 127.0.0.1:2041" : text);
   }
 
-  #agentsAreReady(): Finding {
+  #agentsAreReady(): CheckResult {
     const agents = this.#view.agents();
     const codes = agents.map(({ node, pid }) =>
       statusOf(node, `http://127.0.0.1:${ports.health}/readyz`, `nsenter -t ${pid} -n`),
     );
     const connected = this.#view.metric("ready_backend_connections");
-    return judged(
+    return passedIf(
       agents.length > 0 && codes.every((code) => code === "200") && (connected ?? agents.length) >= agents.length,
       `agents: ${agents.length}, /readyz says ${codes.join(", ") || "nothing"}; connections that the server counts: ${connected ?? "unknown"}`,
     );
   }
 
-  #tunnelWorks(): Finding {
+  #tunnelWorks(): CheckResult {
     const { bootstrap, addresses } = this.#lab;
     if (bootstrap.run(`ip route get ${addresses.webhookPod}`).status === 0)
       return failed("the bootstrap machine has a route to the pod network, so a call proves nothing");
@@ -241,7 +241,7 @@ class LabLooks {
     const made = this.#view.create(bootstrap, {});
     const after = packets();
     const carried = before === undefined || after === undefined ? undefined : after - before;
-    return judged(
+    return passedIf(
       made.code === 201 && made.calls === 1 && carried !== 0,
       `no route to the pod network, and yet a ConfigMap: ${said(made)}` +
         (carried === undefined ? "" : `; packets to agents meanwhile: ${carried}`),
@@ -249,14 +249,14 @@ class LabLooks {
   }
 
   /** Dials as an agent that proves nothing, or something foreign. */
-  #refuses(which: Proof): Finding {
+  #refuses(which: Proof): CheckResult {
     if (this.#view.server() === undefined) return notLookedAt(noServer);
     return this.#view.authentication()?.proof === "token"
       ? refusesToken(this.#lab, which)
       : refusesCertificate(this.#lab, which);
   }
 
-  #logsAreClean(): Finding {
+  #logsAreClean(): CheckResult {
     const logs = (machine: Machine, app: string) =>
       containersOf(machine, app).flatMap((name) => {
         const { stdout, stderr } = machine.run(`/usr/bin/podman logs ${name}`);
@@ -272,7 +272,7 @@ class LabLooks {
     );
     // Dialled here, a moment or a run ago.
     const others = errors.filter((line) => !line.includes(verifierId));
-    return judged(
+    return passedIf(
       others.length === 0,
       `${others.length} in ${lines.length} lines of server and agents${others.length === 0 ? "" : `: ${others.at(-1) ?? ""}`}`,
     );

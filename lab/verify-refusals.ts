@@ -2,7 +2,7 @@ import { ports } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import type { Lab } from "./lab.ts";
 import { timeLimit } from "../src/core/time-limits.ts";
-import { failed, type Finding, passed } from "../src/cluster/verify.ts";
+import { failed, type CheckResult, passed } from "../src/cluster/verify.ts";
 
 /** What an agent that must be refused shows of itself. */
 export type Proof = "no" | "foreign";
@@ -14,7 +14,7 @@ const refusals: readonly string[] = ["certificate required", "bad certificate", 
 export const verifierId = "konnectivity-bootstrap-verify";
 
 /** Dials as an agent without a certificate, or with one of another CA. */
-export function refusesCertificate({ node, addresses }: Lab, which: Proof): Finding {
+export function refusesCertificate({ node, addresses }: Lab, which: Proof): CheckResult {
   // A key that is in the shell's memory only. With TLS 1.3 the handshake is done before the server has judged the
   // certificate: its alert must be waited for.
   const key =
@@ -45,7 +45,7 @@ export function refusesCertificate({ node, addresses }: Lab, which: Proof): Find
 }
 
 /** Dials as an agent without a token, or with one of nobody's: TLS holds, and the server refuses the call. */
-export function refusesToken({ node, addresses }: Lab, which: Proof): Finding {
+export function refusesToken({ node, addresses }: Lab, which: Proof): CheckResult {
   const { stdout } = node.run(
     [
       `curl --silent --insecure --http2 --max-time ${timeLimit(10)} --output /dev/null --dump-header - --request POST`,

@@ -9,7 +9,7 @@ import { oneLine } from "../src/core/printable.ts";
 import { UserError, problem } from "../src/core/errors.ts";
 import { payloadFileName } from "../constructs/shared/payload-file.ts";
 import { protectLocalState } from "../constructs/shared/state-backend.ts";
-import { commandLine } from "../constructs/shared/command-line.ts";
+import { program } from "../src/runtime/program.ts";
 import { templatesLeft } from "../src/core/terraform-literal.ts";
 import { AwsBootstrap } from "./aws.ts";
 import { AzureBootstrap } from "./azure.ts";
@@ -92,7 +92,7 @@ function protectOutput(outdir: string): void {
  */
 export function writeCode(app: App, { payload, local, ...texts }: Inputs): void {
   app.synth();
-  const outside = [texts, payload.present ? "" : payload.why, local?.name, app.outdir, commandLine];
+  const outside = [texts, payload.present ? "" : payload.why, local?.name, app.outdir, program];
   const files = namesIn(app).map((name) => join(app.outdir, Manifest.stacksFolder, name, "cdk.tf.json"));
   const left = files.flatMap((file) => templatesLeft(outside, JSON.parse(readFileSync(file, "utf8"))));
   if (left.length === 0) return;

@@ -4,7 +4,7 @@ import type { Construct } from "constructs";
 import type { Inputs } from "./inputs.ts";
 import type { LocalInputs } from "../constructs/local/config.ts";
 import { Machine } from "../constructs/local/machine.ts";
-import { commandLine } from "../constructs/shared/command-line.ts";
+import { program } from "../src/runtime/program.ts";
 import { BootstrapStack } from "./bootstrap-stack.ts";
 
 /** local-bootstrap: the same payload on this machine, in a lab of real programs. It needs no provider and no network. */
@@ -16,7 +16,7 @@ export class LocalBootstrap extends BootstrapStack {
       lab: local.name,
       nodes: local.nodes,
       ipFamily: local.ipFamily,
-      program: relative(folder, commandLine),
+      program: relative(folder, program),
       payload: this.payload,
     });
     const outputs = {

@@ -1,19 +1,16 @@
 import { relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { App, Manifest, type TerraformStack } from "cdktf";
 import type { Inputs } from "../../stacks/inputs.ts";
 import type { Platform } from "../../src/config/platform.ts";
+import { program } from "../../src/runtime/program.ts";
 import { shellWord } from "../../src/core/shell-word.ts";
 import type { DestroyStepProps } from "./destroy-step.ts";
-
-/** The command line's program. */
-export const commandLine = fileURLToPath(new URL("../../cli/konnectivity-bootstrap.js", import.meta.url));
 
 /** How a stack's steps find the command line and the operator's folder, from wherever the tree is. */
 export function stepOf(stack: TerraformStack, { workingDirectory }: Pick<Inputs, "workingDirectory">) {
   const folder = resolve(App.of(stack).outdir, Manifest.stacksFolder, stack.node.id);
   return {
-    program: relative(workingDirectory, commandLine),
+    program: relative(workingDirectory, program),
     workingDirectory: relative(folder, workingDirectory),
   };
 }

@@ -9,7 +9,7 @@ import { labFolder } from "../../lab/folder.ts";
 import type { Layout } from "../../lab/layout.ts";
 import { interruptible } from "./interruptible.ts";
 import type { Output } from "./output.ts";
-import { program } from "./program.ts";
+import { program } from "../runtime/program.ts";
 
 const nameOption = ["--name <name>", "the lab's name", labName, "local"] as const;
 

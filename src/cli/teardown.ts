@@ -16,7 +16,7 @@ import { UserError, problem } from "../core/errors.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { configOption } from "./config.ts";
 import type { Output } from "./output.ts";
-import { program } from "./program.ts";
+import { program } from "../runtime/program.ts";
 import type { Row } from "./teardown-report.ts";
 
 /** Opens the gate whatever the cluster says: its value is the reason, which is shown. */

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { labFolder } from "../../lab/folder.ts";
-import type { Result, Row } from "../cluster/verify.ts";
+import type { Outcome, VerifiedCheck } from "../cluster/verify.ts";
 import { labName } from "./lab.ts";
 import type { Output } from "./output.ts";
 
@@ -13,7 +13,7 @@ interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** `verify`: seven validation steps and nine security scenarios, as one table. */
+/** `verify`: seven validation steps and nine security scenarios, reported in one table. */
 export function verifyCommand(output: Output): Command {
   return new Command("verify")
     .description("prove the tunnel: seven steps and nine security scenarios, each with what was seen")
@@ -22,44 +22,44 @@ export function verifyCommand(output: Output): Command {
     .option("--finish", "also end the lab's bootstrap, and look at what is left")
     .option("--json", "for machines")
     .action(async (options: VerifyOptions) => {
-      const rows = await look(options);
+      const rows = await verify(options);
       if (options.json === true) output.json({ ...counts(rows), results: rows });
       else output.text(table(rows));
       if (rows.some(({ result }) => result === "failed")) output.exitCode = 1;
     });
 }
 
-/** What is the lab's alone does not go with a kubeconfig. */
+/** Some options only make sense for a lab. */
 export function checkOptions({ name, kubeconfig, finish }: VerifyOptions): void {
   if (kubeconfig === undefined) return;
   const wrong = [...(name === undefined ? [] : ["--name"]), ...(finish === true ? ["--finish"] : [])];
   if (wrong.length > 0) throw new UserError(...wrong.map((option) => problem("verify-lab-only", { option })));
 }
 
-async function look(options: VerifyOptions): Promise<Row[]> {
+async function verify(options: VerifyOptions): Promise<VerifiedCheck[]> {
   checkOptions(options);
   const { name = "local", kubeconfig, finish = false } = options;
-  const { lookAt } = await import("../cluster/verify.ts");
+  const { runChecks } = await import("../cluster/verify.ts");
   if (kubeconfig !== undefined) {
     const { clusterChecks } = await import("../cluster/verify-cluster.ts");
-    return lookAt(await clusterChecks(kubeconfig));
+    return runChecks(await clusterChecks(kubeconfig));
   }
   if (process.getuid?.() !== 0) throw new UserError(problem("root-needed"));
   const [{ Lab }, { labChecks }] = await Promise.all([import("../../lab/lab.ts"), import("../../lab/verify-lab.ts")]);
   const lab = Lab.ifRunning(name, labFolder(name));
   if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
-  return lookAt(labChecks(lab, { finish }));
+  return runChecks(labChecks(lab, { finish }));
 }
 
-const count = (rows: readonly Row[], result: Result) => rows.filter((row) => row.result === result).length;
-const counts = (rows: readonly Row[]) => ({
+const count = (rows: readonly VerifiedCheck[], result: Outcome) => rows.filter((row) => row.result === result).length;
+const counts = (rows: readonly VerifiedCheck[]) => ({
   passed: count(rows, "passed"),
   failed: count(rows, "failed"),
   notLookedAt: count(rows, "not looked at"),
 });
 
-/** One line each, what was seen below it. */
-function table(rows: readonly Row[]): string {
+/** One line for each check, and below it what was seen. */
+function table(rows: readonly VerifiedCheck[]): string {
   const lines = rows.flatMap(({ id, title, result, seen }, index) => [
     ...(index > 0 && rows[index - 1]?.id.split("-")[0] !== id.split("-")[0] ? [""] : []),
     `${id.padEnd(10)}  ${result.padEnd(13)}  ${title}`,

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readProjectText } from "../runtime/project-files.js";
 import { lastReason, type Reason } from "./reasons.ts";
 
 /** What is run on a machine to see its part of the tunnel. */
-export const probeScript = readFileSync(new URL("probe.sh", import.meta.url), "utf8");
+export const probeScript = readProjectText("src/cluster/probe.sh");
 
 /** The sections that probe.sh prints; a test compares them. An agent's have its number in front. */
 export const machineSections = [

@@ -10,18 +10,21 @@ import {
   tls,
 } from "../core/konnectivity/names.ts";
 import { UserError, problem } from "../core/errors.ts";
-import { type Check, failed, type Finding, notLookedAt, passed, toChecks } from "./verify.ts";
+import { type Check, failed, type CheckResult, notLookedAt, passed, toChecks } from "./verify.ts";
 
-/** What the API of a real cluster shows. Nothing is changed there; what needs the machine says what to run on it. */
+/**
+ * What can be checked through the API of a real cluster, without changing anything there. A check that needs the machine
+ * says what to run on it.
+ */
 export async function clusterChecks(file: string): Promise<Check[]> {
   const config = readKubeconfig(file);
   const api = new ClusterApi(config);
   const { server } = api;
   let version: string;
-  let state: State;
+  let state: AgentWorkload;
   try {
     version = (await config.makeApiClient(VersionApi).getCode(requestOptions())).gitVersion;
-    state = await stateOf(api);
+    state = await readAgentWorkload(api);
   } catch (error) {
     throw new UserError(problem("cluster-unreachable", { server, reason: describeApiError(error) }));
   }
@@ -33,9 +36,9 @@ export async function clusterChecks(file: string): Promise<Check[]> {
   const template = JSON.stringify(workload?.template ?? {});
   const host = /--proxy-server-host=([\w.:[\]-]+)/.exec(template)?.[1] ?? "<address>";
   const byToken = template.includes("--service-account-token-path=");
-  /** What the agents' own arguments say of it already. */
-  const byCertificate = (look: Check["look"]) => () => {
-    if (state.ended || workload === undefined || template.includes("--agent-cert=")) return look();
+  /** The agents' own arguments may settle it. */
+  const byCertificate = (run: Check["run"]) => () => {
+    if (state.ended || workload === undefined || template.includes("--agent-cert=")) return run();
     return byToken
       ? notLookedAt("agents have tokens instead of certificates")
       : failed("agents are given neither a certificate nor a token (authentication: none)");
@@ -73,14 +76,14 @@ export async function clusterChecks(file: string): Promise<Check[]> {
   });
 }
 
-interface State {
-  /** What openshift-install waits for too. */
+interface AgentWorkload {
+  /** The condition that openshift-install waits for. */
   readonly ended: boolean;
   readonly workload: { readonly kind: string; readonly template: V1PodTemplateSpec } | undefined;
   readonly pods: readonly V1Pod[];
 }
 
-function agentsRun({ workload, pods }: State): Finding {
+function agentsRun({ workload, pods }: AgentWorkload): CheckResult {
   if (workload === undefined) return failed(`no ${agentName} in ${namespace}: not applied yet, or not this tunnel`);
   const running = pods.filter(({ status }) => status?.phase === "Running").map(({ spec }) => spec?.nodeName ?? "?");
   const where = `${workload.kind} ${agentName}`;
@@ -89,7 +92,7 @@ function agentsRun({ workload, pods }: State): Finding {
     : failed(`${where} is there, but none of its ${pods.length} pods runs`);
 }
 
-function agentsAreReady(pods: readonly V1Pod[]): Finding {
+function agentsAreReady(pods: readonly V1Pod[]): CheckResult {
   const isReady = ({ status }: V1Pod) =>
     status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") === true;
   const others = pods.filter((pod) => !isReady(pod)).map(({ metadata }) => metadata?.name ?? "?");
@@ -99,7 +102,7 @@ function agentsAreReady(pods: readonly V1Pod[]): Finding {
     : failed(`${text}${others.length > 0 ? `; not ready: ${others.join(", ")}` : ""}`);
 }
 
-function agentsAreRemoved({ ended, workload, pods }: State): Finding {
+function agentsAreRemoved({ ended, workload, pods }: AgentWorkload): CheckResult {
   if (!ended) return notLookedAt("the bootstrap has not ended: openshift-install wait-for bootstrap-complete");
   const left = [
     ...(workload === undefined ? [] : [workload.kind]),
@@ -110,7 +113,7 @@ function agentsAreRemoved({ ended, workload, pods }: State): Finding {
     : failed(`left in ${namespace}: ${left.join(", ")}; oc delete namespace ${namespace}`);
 }
 
-async function stateOf({ core, apps }: ClusterApi): Promise<State> {
+async function readAgentWorkload({ core, apps }: ClusterApi): Promise<AgentWorkload> {
   const name = agentName;
   const bootstrap = { namespace: "kube-system", name: "bootstrap" };
   const [report, daemonSet, deployment, pods] = await Promise.all([

@@ -1,23 +1,24 @@
-export type Result = "passed" | "failed" | "not looked at";
+export type Outcome = "passed" | "failed" | "not looked at";
 
-/** What was seen of one thing; with "not looked at", why. */
-export interface Finding {
-  readonly result: Result;
+/** The outcome of one check with what it saw; for "not looked at", why. */
+export interface CheckResult {
+  readonly result: Outcome;
   readonly seen: string;
 }
 
 export interface Check {
   readonly id: CheckId;
   readonly title: string;
-  readonly look: () => Finding | Promise<Finding>;
+  readonly run: () => CheckResult | Promise<CheckResult>;
 }
 
-export interface Row extends Finding {
+/** One check's line in the report. */
+export interface VerifiedCheck extends CheckResult {
   readonly id: CheckId;
   readonly title: string;
 }
 
-/** The seven steps of a validation and nine security scenarios, as they stand in the table. */
+/** Seven validation steps and nine security scenarios, in the order of the report. */
 export const titles = {
   "step-1": "the cluster answers",
   "step-2": "the server runs on the bootstrap machine",
@@ -39,35 +40,35 @@ export const titles = {
 export type CheckId = keyof typeof titles;
 export const checkIds = Object.keys(titles) as readonly CheckId[];
 
-export const passed = (seen: string): Finding => ({ result: "passed", seen });
-export const failed = (seen: string): Finding => ({ result: "failed", seen });
-export const notLookedAt = (why: string): Finding => ({ result: "not looked at", seen: why });
-export const judged = (right: boolean, seen: string): Finding => (right ? passed(seen) : failed(seen));
+export const passed = (seen: string): CheckResult => ({ result: "passed", seen });
+export const failed = (seen: string): CheckResult => ({ result: "failed", seen });
+export const notLookedAt = (why: string): CheckResult => ({ result: "not looked at", seen: why });
+export const passedIf = (condition: boolean, seen: string): CheckResult => (condition ? passed(seen) : failed(seen));
 
-export const toChecks = (looks: Readonly<Record<CheckId, Check["look"]>>): Check[] =>
-  checkIds.map((id) => ({ id, title: titles[id], look: looks[id] }));
+export const toChecks = (runs: Readonly<Record<CheckId, Check["run"]>>): Check[] =>
+  checkIds.map((id) => ({ id, title: titles[id], run: runs[id] }));
 
-/** These come after everything else: the bootstrap's end takes the tunnel away. */
+/** These run after everything else, because they may end the bootstrap, and the tunnel with it. */
 const last: readonly CheckId[] = ["step-6", "step-7"];
 
-/** Looks at everything, one after the other. What cannot be looked at because something broke has failed. */
-export async function lookAt(checks: readonly Check[]): Promise<Row[]> {
-  const rows = new Map<CheckId, Row>();
+/** Runs all checks, one after the other. A check that throws has failed. */
+export async function runChecks(checks: readonly Check[]): Promise<VerifiedCheck[]> {
+  const verified = new Map<CheckId, VerifiedCheck>();
   const ordered = [...checks.filter(({ id }) => !last.includes(id)), ...checks.filter(({ id }) => last.includes(id))];
-  for (const { id, title, look } of ordered) {
-    let finding: Finding;
+  for (const { id, title, run } of ordered) {
+    let outcome: CheckResult;
     try {
-      finding = await look();
+      outcome = await run();
     } catch (error) {
-      finding = failed(error instanceof Error ? error.message : String(error));
+      outcome = failed(error instanceof Error ? error.message : String(error));
     }
-    rows.set(id, { id, title, result: finding.result, seen: short(finding.seen) });
+    verified.set(id, { id, title, result: outcome.result, seen: shorten(outcome.seen) });
   }
-  return checks.flatMap(({ id }) => rows.get(id) ?? []);
+  return checks.flatMap(({ id }) => verified.get(id) ?? []);
 }
 
-/** One line, not endless. */
-function short(text: string): string {
+/** One line of at most 300 characters. */
+function shorten(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, " ");
   return line.length > 300 ? `${line.slice(0, 299)}…` : line;
 }

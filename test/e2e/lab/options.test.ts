@@ -6,7 +6,7 @@ import { agentName } from "../../../src/core/konnectivity/names.ts";
 import { hostOf } from "../../../lab/addresses.ts";
 import { ensureOldProxyImage } from "../../../lab/images.js";
 import { type Lab, waitFor } from "../../../lab/lab.ts";
-import { lookAt } from "../../../src/cluster/verify.ts";
+import { runChecks } from "../../../src/cluster/verify.ts";
 import { labChecks } from "../../../lab/verify-lab.ts";
 import { labWith, removeLab, type TestLabProps } from "../../support/lab.ts";
 import { leaks, secretsOf } from "../../support/secrets.ts";
@@ -84,7 +84,7 @@ describe("the tunnel holds what verify asks of it", () => {
         );
       }
       for (const [index, { which, lab }] of labs.entries()) {
-        const rows = await lookAt(labChecks(lab, { finish: false }));
+        const rows = await runChecks(labChecks(lab, { finish: false }));
         expect(rows.filter(({ result }) => result !== "passed")).toMatchObject([{ id: "step-6" }]);
         await furtherChecks[which]?.(lab, names[index] ?? "");
       }

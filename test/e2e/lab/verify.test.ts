@@ -5,7 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentName, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
 import { type Lab, labIsUp, waitFor } from "../../../lab/lab.ts";
 import { labChecks } from "../../../lab/verify-lab.ts";
-import { type CheckId, checkIds, lookAt, type Result, type Row, titles } from "../../../src/cluster/verify.ts";
+import {
+  type CheckId,
+  checkIds,
+  runChecks,
+  titles,
+  type Outcome,
+  type VerifiedCheck,
+} from "../../../src/cluster/verify.ts";
 import { command, program, run } from "../../support/cli.ts";
 import { labWith, removeLab, reportAgent } from "../../support/lab.ts";
 
@@ -15,14 +22,14 @@ interface Report {
   readonly passed: number;
   readonly failed: number;
   readonly notLookedAt: number;
-  readonly results: readonly Row[];
+  readonly results: readonly VerifiedCheck[];
 }
 
-const resultsOf = (rows: readonly Row[]) =>
-  Object.fromEntries(rows.map(({ id, result }) => [id, result])) as Record<CheckId, Result>;
-const seenOf = (rows: readonly Row[], id: CheckId) => rows.find((row) => row.id === id)?.seen;
+const resultsOf = (rows: readonly VerifiedCheck[]) =>
+  Object.fromEntries(rows.map(({ id, result }) => [id, result])) as Record<CheckId, Outcome>;
+const seenOf = (rows: readonly VerifiedCheck[], id: CheckId) => rows.find((row) => row.id === id)?.seen;
 /** What did not pass. */
-const others = (rows: readonly Row[]) =>
+const others = (rows: readonly VerifiedCheck[]) =>
   Object.fromEntries(Object.entries(resultsOf(rows)).filter(([, result]) => result !== "passed"));
 
 /** Runs the command on a machine of the lab, against an API as a user's kubeconfig knows it. */
@@ -83,7 +90,7 @@ describe("verify, with a tunnel as it is by default", () => {
     lab.bootstrap.must(
       `cp ${tls}/agent/tls.crt /opt/lab/kept.crt && cp /opt/openshift/tls/kubelet-client.crt ${tls}/agent/tls.crt`,
     );
-    const rows = await lookAt(labChecks(lab, { finish: false }).filter(({ id }) => id === "security-3"));
+    const rows = await runChecks(labChecks(lab, { finish: false }).filter(({ id }) => id === "security-3"));
     lab.bootstrap.must(`cp /opt/lab/kept.crt ${tls}/agent/tls.crt`);
     expect(rows).toMatchObject([{ result: "failed", seen: expect.stringMatching(/^agent: error \d+ at /) as string }]);
   });
@@ -92,17 +99,17 @@ describe("verify, with a tunnel as it is by default", () => {
     startAgent(lab, "other");
     const two = labChecks(lab, { finish: false }).filter(({ id }) => id === "security-5" || id === "security-9");
     await waitFor("its attempt", 30, () => lab.node.run("/usr/bin/podman logs other 2>&1 | grep x509").status === 0);
-    const rows = await lookAt(two);
+    const rows = await runChecks(two);
     lab.node.must("/usr/bin/podman rm --force --time=1 other");
     expect(resultsOf(rows)).toEqual({ "security-5": "failed", "security-9": "failed" });
     expect(seenOf(rows, "security-9")).toMatch(/x509: certificate signed by unknown authority/);
-    expect(others(await lookAt(two))).toEqual({});
+    expect(others(await runChecks(two))).toEqual({});
   }, 60_000);
 
   it("fails when the server is stopped, and takes that for no refusal", async () => {
     lab.bootstrap.must(`mv ${staticPodManifest} /opt/lab/`);
     await waitFor("the server's end", 30, () => lab.bootstrap.run("pgrep -x proxy-server").status !== 0);
-    const rows = await lookAt(labChecks(lab, { finish: false }));
+    const rows = await runChecks(labChecks(lab, { finish: false }));
     lab.bootstrap.must(`mv /opt/lab/bootstrap-konnectivity-server.yaml ${staticPodManifest}`);
     expect(others(rows)).toEqual({
       "step-2": "failed",
@@ -133,7 +140,7 @@ describe("verify, with a tunnel as it is by default", () => {
     expect(seenOf(report.results, "step-7")).toMatch(/^after the bootstrap's end, .* created, webhook asked once$/);
     expect(code).toBe(0);
 
-    const rows = await lookAt(labChecks(lab, { finish: false }));
+    const rows = await runChecks(labChecks(lab, { finish: false }));
     expect(rows.filter(({ result }) => result === "passed").map(({ id }) => id)).toEqual([
       ...["step-1", "step-4", "step-6", "step-7"],
     ]);
@@ -142,7 +149,7 @@ describe("verify, with a tunnel as it is by default", () => {
 
   it("fails when an agent still runs after the bootstrap's end", async () => {
     startAgent(lab, "forgotten");
-    const rows = await lookAt(labChecks(lab, { finish: false }).filter(({ id }) => id === "step-6"));
+    const rows = await runChecks(labChecks(lab, { finish: false }).filter(({ id }) => id === "step-6"));
     expect(rows).toMatchObject([
       { result: "failed", seen: expect.stringMatching(/^left: an agent on node-0 \(process \d+\)$/) as string },
     ]);
@@ -175,7 +182,7 @@ describe("verify, with agents that prove themselves otherwise", () => {
 
   it("fails where nobody has to", async () => {
     const lab = labOf("none");
-    const rows = await lookAt(labChecks(lab, { finish: false }));
+    const rows = await runChecks(labChecks(lab, { finish: false }));
     expect(others(rows)).toEqual({
       "step-6": "not looked at",
       "security-1": "failed",
@@ -191,8 +198,8 @@ describe("verify, with agents that prove themselves otherwise", () => {
   it("says what holds with tokens", async () => {
     const lab = labOf("token");
     // What one run tries is in the log of the next.
-    await lookAt(labChecks(lab, { finish: false }).filter(({ id }) => id === "security-8"));
-    const rows = await lookAt(labChecks(lab, { finish: false }));
+    await runChecks(labChecks(lab, { finish: false }).filter(({ id }) => id === "security-8"));
+    const rows = await runChecks(labChecks(lab, { finish: false }));
     expect(others(rows)).toEqual({ "step-6": "not looked at" });
     expect(seenOf(rows, "security-1")).toBe("--authentication-audience=system:konnectivity-server");
     expect(seenOf(rows, "security-7")).toMatch(/^agents have tokens: with no token, "/);
