@@ -11,11 +11,13 @@ import { payloadFileName } from "../constructs/shared/payload-file.ts";
 import { protectLocalState } from "../constructs/shared/state-backend.ts";
 import { program } from "../src/runtime/program.ts";
 import { templatesLeft } from "../src/core/terraform-literal.ts";
-import { AwsBootstrap } from "./aws.ts";
-import { AzureBootstrap } from "./azure.ts";
+import { AwsBootstrapStack } from "./aws.ts";
+import { AzureBootstrapStack } from "./azure.ts";
 import type { BootstrapStack } from "./bootstrap-stack.ts";
-import { GoogleBootstrap } from "./google.ts";
-import { LocalBootstrap } from "./local.ts";
+import type { CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
+import { configPrefix } from "./config-prefix.ts";
+import { GoogleBootstrapStack } from "./google.ts";
+import { LocalBootstrapStack } from "./local.ts";
 import { TeardownStack } from "./teardown.ts";
 
 /**
@@ -30,21 +32,53 @@ export const newApp = (outdir?: string) => new App({ outdir, stackTraces: false,
  * @returns the bootstrap stacks
  */
 export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
-  const { aws, azure, google, local } = inputs;
-  const stacks = [
-    ...(aws === undefined ? [] : [new AwsBootstrap(app, inputs, aws)]),
-    ...(azure === undefined ? [] : [new AzureBootstrap(app, inputs, azure)]),
-    ...(google === undefined ? [] : [new GoogleBootstrap(app, inputs, google)]),
-    ...(local === undefined ? [] : [new LocalBootstrap(app, inputs, local)]),
-  ];
+  const { aws, azure, google, local, providerVersions } = inputs;
+  const shared = stackPropsOf(inputs);
+  const stacks: BootstrapStack[] = [];
+  if (aws !== undefined)
+    stacks.push(new AwsBootstrapStack(app, "aws-bootstrap", { ...shared, providerVersion: providerVersions.aws, aws }));
+  if (azure !== undefined)
+    stacks.push(
+      new AzureBootstrapStack(app, "azure-bootstrap", { ...shared, providerVersion: providerVersions.azurerm, azure }),
+    );
+  if (google !== undefined)
+    stacks.push(
+      new GoogleBootstrapStack(app, "google-bootstrap", {
+        ...shared,
+        providerVersion: providerVersions.google,
+        google,
+      }),
+    );
+  if (local !== undefined) stacks.push(new LocalBootstrapStack(app, "local-bootstrap", { ...shared, local }));
   if (stacks.length === 0) throw new UserError(problem("no-platform"));
-  for (const stack of stacks) new TeardownStack(app, stack.platform, inputs, stack);
+  for (const bootstrap of stacks) new TeardownStack(app, `${bootstrap.platform}-teardown`, { ...shared, bootstrap });
   // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has each warning.
   for (const { message, platform } of inputs.warnings) {
     const stack = stacks.find((one) => one.platform === platform) ?? stacks[0];
     if (stack !== undefined) Annotations.of(stack).addWarning(oneLine(message));
   }
   return stacks;
+}
+
+/** What the stacks of every platform get from the inputs. */
+export function stackPropsOf(inputs: Inputs): Omit<CloudBootstrapStackProps, "providerVersion"> {
+  const { configFile, workingDirectory, state, stateFolder } = inputs;
+  return {
+    cluster: { infraId: inputs.infraId, uniquePart: inputs.uniquePart },
+    payload: inputs.payload,
+    replaceMachine: inputs.replaceMachine,
+    tags: inputs.tags,
+    fixedAddress: inputs.fixedAddress,
+    opensTunnelPort: inputs.opensTunnelPort,
+    externalIngress: inputs.firewall === "external" ? inputs.requiredIngress : undefined,
+    state: stateFolder === undefined ? state : { local: { folder: stateFolder } },
+    steps: {
+      program,
+      workingDirectory,
+      configArguments: configFile === undefined ? [] : ["--config", relative(workingDirectory, configFile)],
+    },
+    commands: { installDir: inputs.installDir, cdktfPrefix: configPrefix(inputs) },
+  };
 }
 
 /** Describes everything and writes it to the app's output folder, the payload beside each stack. */

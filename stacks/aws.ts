@@ -6,22 +6,26 @@ import { Machine } from "../constructs/aws/machine.ts";
 import { PayloadReader } from "../constructs/aws/payload-reader.ts";
 import { PayloadStore } from "../constructs/aws/payload-store.ts";
 import type { AwsInputs } from "../constructs/aws/config.ts";
-import type { Inputs } from "./inputs.ts";
 import { ports } from "../constructs/shared/machine-ports.ts";
-import { BootstrapStack } from "./bootstrap-stack.ts";
+import { CloudBootstrapStack, type CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
+
+export interface AwsBootstrapStackProps extends CloudBootstrapStackProps {
+  readonly aws: AwsInputs;
+}
 
 /** aws-bootstrap: the machine, its 8091 rule, its payload, and its place behind the API's load balancers. */
-export class AwsBootstrap extends BootstrapStack {
-  constructor(scope: Construct, inputs: Inputs, aws: AwsInputs) {
-    super(scope, { platform: "aws", provider: "aws", inputs });
-    const { infraId, fixedAddress } = inputs;
+export class AwsBootstrapStack extends CloudBootstrapStack {
+  constructor(scope: Construct, id: string, props: AwsBootstrapStackProps) {
+    super(scope, id, { ...props, platform: "aws", provider: "aws" });
+    const { aws, fixedAddress } = props;
+    const { infraId, uniquePart } = props.cluster;
     const name = `${infraId}-bootstrap`;
     const clusterTags = { [`kubernetes.io/cluster/${infraId}`]: "owned" };
-    const tags = { ...inputs.tags, ...clusterTags };
+    const tags = { ...props.tags, ...clusterTags };
     new AwsProvider(this, "aws", { region: aws.region });
 
     const store = new PayloadStore(this, "payload-store", {
-      bucketName: `${name}-${inputs.uniquePart}`,
+      bucketName: `${name}-${uniquePart}`,
       payload: this.payload,
       partition: aws.partition,
       kmsKeyArn: aws.payloadKmsKeyArn,
@@ -39,7 +43,7 @@ export class AwsBootstrap extends BootstrapStack {
             tags,
           })
         : undefined;
-    const ingress = ingressOf(inputs, aws);
+    const ingress = ingressOf(props);
     const firewall =
       ingress.length > 0
         ? new FirewallRules(this, "firewall-rule", { name, vpcId: aws.vpcId, ingress, tags })
@@ -75,7 +79,7 @@ export class AwsBootstrap extends BootstrapStack {
   }
 }
 
-function ingressOf(inputs: Inputs, aws: AwsInputs): Ingress[] {
+function ingressOf({ aws, opensTunnelPort }: AwsBootstrapStackProps): Ingress[] {
   const nodes = [...new Set([aws.masterSecurityGroupId, aws.workerSecurityGroupId])];
   const from = (network: string | undefined) => (network === undefined ? [] : [{ network }]);
   return [
@@ -83,7 +87,7 @@ function ingressOf(inputs: Inputs, aws: AwsInputs): Ingress[] {
       id: "konnectivity",
       description: "Konnectivity agents of the nodes",
       port: ports.agent,
-      sources: inputs.opensTunnelPort ? nodes.map((securityGroupId) => ({ securityGroupId })) : [],
+      sources: opensTunnelPort ? nodes.map((securityGroupId) => ({ securityGroupId })) : [],
     },
     { id: "ssh", description: "ssh", port: ports.ssh, sources: from(aws.allowedBootstrapSshCidr) },
     {

@@ -11,18 +11,22 @@ import { PayloadReader } from "../constructs/azure/payload-reader.ts";
 import { PayloadSas } from "../constructs/azure/payload-sas.ts";
 import { PayloadStore } from "../constructs/azure/payload-store.ts";
 import { azureClusterTag, type AzureInputs, rulePlaces } from "../constructs/azure/config.ts";
-import type { Inputs } from "./inputs.ts";
 import { ports } from "../constructs/shared/machine-ports.ts";
-import { BootstrapStack } from "./bootstrap-stack.ts";
+import { CloudBootstrapStack, type CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
+
+export interface AzureBootstrapStackProps extends CloudBootstrapStackProps {
+  readonly azure: AzureInputs;
+}
 
 /** azure-bootstrap: the machine, its 8091 rules, its payload, and its place behind the API's load balancers. */
-export class AzureBootstrap extends BootstrapStack {
-  constructor(scope: Construct, inputs: Inputs, azure: AzureInputs) {
-    super(scope, { platform: "azure", provider: "azurerm", inputs });
-    const { infraId, uniquePart, fixedAddress } = inputs;
+export class AzureBootstrapStack extends CloudBootstrapStack {
+  constructor(scope: Construct, id: string, props: AzureBootstrapStackProps) {
+    super(scope, id, { ...props, platform: "azure", provider: "azurerm" });
+    const { azure, fixedAddress } = props;
+    const { infraId, uniquePart } = props.cluster;
     const { resourceGroupName, region, pointer, bootstrapIdentityId } = azure;
     const name = `${infraId}-bootstrap`;
-    const tags = { ...inputs.tags, [azureClusterTag(infraId)]: "owned" };
+    const tags = { ...props.tags, [azureClusterTag(infraId)]: "owned" };
     const place = { resourceGroupName, region, tags };
     new AzurermProvider(this, "azurerm", {
       subscriptionId: azure.subscriptionId,
@@ -86,7 +90,7 @@ export class AzureBootstrap extends BootstrapStack {
       fixedAddress,
       publicIp: azure.publicIp,
     });
-    const ingress = ingressOf(inputs, azure, networkInterface);
+    const ingress = ingressOf(props, networkInterface);
     const firewall =
       ingress.length > 0
         ? new FirewallRules(this, "firewall-rule", {
@@ -108,7 +112,7 @@ export class AzureBootstrap extends BootstrapStack {
       image: imageOf(azure, subscriptionId),
       networkInterfaceId: networkInterface.interfaceId,
       // A machine that is replaced gets a new interface.
-      preconditions: inputs.replaceMachine ? [] : [networkInterface.samePublicIp],
+      preconditions: props.replaceMachine ? [] : [networkInterface.samePublicIp],
       osDisk: { sizeGB: azure.osDiskSizeGB, diskEncryptionSetId: azure.diskEncryptionSetId },
       encryptionAtHost: azure.encryptionAtHost,
       sshKey: azure.sshKeyData,
@@ -138,12 +142,15 @@ export class AzureBootstrap extends BootstrapStack {
 /** None is not an empty list. */
 const opened = (ids: readonly string[] | undefined) => (ids === undefined || ids.length === 0 ? undefined : ids);
 
-function ingressOf(inputs: Inputs, azure: AzureInputs, networkInterface: NetworkInterface): Ingress[] {
+function ingressOf(
+  { azure, opensTunnelPort }: AzureBootstrapStackProps,
+  networkInterface: NetworkInterface,
+): Ingress[] {
   const from = (rule: Omit<Ingress, "source" | "destination">, source: string | undefined): Ingress[] =>
     source === undefined ? [] : [{ ...rule, source, destination: networkInterface.addressFor(source) }];
   const agents = { description: "Konnectivity agents of the nodes", port: ports.agent };
   return [
-    ...(inputs.opensTunnelPort ? azure.nodeSubnets : []).flatMap((subnet, index) =>
+    ...(opensTunnelPort ? azure.nodeSubnets : []).flatMap((subnet, index) =>
       from({ ...agents, id: `konnectivity-${index}`, place: rulePlaces.agents + index }, subnet),
     ),
     ...from({ id: "ssh", description: "ssh", place: rulePlaces.ssh, port: ports.ssh }, azure.allowedBootstrapSshCidr),

@@ -1,136 +1,64 @@
-import { Aspects, TerraformOutput, TerraformResource, TerraformStack } from "cdktf";
+import { Aspects, TerraformResource, TerraformStack } from "cdktf";
 import type { Construct } from "constructs";
-import type { Inputs } from "./inputs.ts";
-import type { Platform } from "../src/config/platform.ts";
-import { PayloadFile, payloadFileName } from "../constructs/shared/payload-file.ts";
-import { shellWord } from "../src/core/shell-word.ts";
-import { addStateBackend, localStateBackup } from "../constructs/shared/state-backend.ts";
-import { configOf, configPrefix, gateStep, stepOf } from "../constructs/shared/command-line.ts";
 import { DestroyStep } from "../constructs/shared/destroy-step.ts";
+import { type PayloadContent, PayloadFile, payloadFileName } from "../constructs/shared/payload-file.ts";
+import { addStateBackend, localStateBackups, type StateBackendProps } from "../constructs/shared/state-backend.ts";
+import { teardownCommand, type TeardownSteps } from "../constructs/shared/teardown-command.ts";
 import { addressOf } from "../constructs/shared/terraform-address.ts";
-import { literal } from "../src/core/terraform-literal.ts";
 
+/** What the bootstrap stack of every platform needs. */
 export interface BootstrapStackProps {
-  readonly platform: Platform | "local";
-  readonly inputs: Inputs;
-  /** Terraform's name of the provider, whose version range is the config's. @default - none is needed */
-  readonly provider?: keyof Inputs["providerVersions"];
+  readonly payload: PayloadContent;
+  /** Whether a changed payload or machine option replaces a running machine. */
+  readonly replaceMachine: boolean;
+  readonly state: StateBackendProps;
+  /** How the destroy steps call the command-line program. */
+  readonly steps: TeardownSteps;
 }
 
-/** What an operator wants to know of the machine. */
-export interface MachineOutputs {
-  /** Who the nodes are to this cloud's firewall. */
-  readonly nodes: Readonly<Record<string, string | readonly string[]>>;
-  readonly privateIp: string;
-  /** @default - it has none */
-  readonly publicIp?: string;
-  readonly machineId: string;
-  readonly payloadUrl: string;
-  /** @default - the config has `firewall: external`, or the tunnel is off */
-  readonly firewallRules?: readonly string[];
-}
-
-/** S3's lock file came with it. */
+/** The first version with S3 lock files. */
 export const requiredTerraform = ">= 1.10.0";
 
-/** What the bootstrap stacks of all platforms share: state, provider versions, the payload, outputs. */
+/** What the bootstrap stacks of all platforms share: state, destroy steps and payload. */
 export abstract class BootstrapStack extends TerraformStack {
+  readonly platform: string;
   readonly payload: PayloadFile;
-  readonly platform: Platform | "local";
-  readonly #props: BootstrapStackProps;
 
-  constructor(scope: Construct, props: BootstrapStackProps) {
-    super(scope, `${props.platform}-bootstrap`);
-    this.#props = props;
+  constructor(scope: Construct, id: string, props: BootstrapStackProps & { readonly platform: string }) {
+    super(scope, id);
     this.platform = props.platform;
-    const { inputs, provider } = props;
-    addStateBackend(this, inputs);
+    addStateBackend(this, props.state);
     this.addOverride("terraform.required_version", requiredTerraform);
-    if (provider !== undefined)
-      this.addOverride(`terraform.required_providers.${provider}`, {
-        source: `hashicorp/${provider}`,
-        version: inputs.providerVersions[provider],
-      });
-    this.#addSteps();
-    this.payload = new PayloadFile(this, "payload", inputs);
+    this.#addDestroySteps(props);
+    this.payload = new PayloadFile(this, "payload", props);
   }
 
   /**
-   * Destroying begins with the gate, here too: after Ctrl-C in the teardown the cdktf command goes on with this stack. It ends
-   * with the report of what is left, and then the files go that hold secrets: the payload, a plan that `cdktf diff` saved, the
-   * state of before.
+   * A destroy starts with the gate here too: after Ctrl-C in the teardown stack, the cdktf command goes on with this one. It
+   * ends with the report of what is left, and then deletes the files with secrets: the payload, a plan that `cdktf diff`
+   * saved, and the backup of the state.
    */
-  #addSteps(): void {
-    const { platform, inputs } = this.#props;
-    const { stateFolder } = inputs;
+  #addDestroySteps({ steps, state }: BootstrapStackProps): void {
     const { resource: report } = new DestroyStep(this, "report", {
-      ...stepOf(this, inputs),
-      command: ["teardown", "report", "--last-step", ...configOf(inputs), platform],
+      ...steps,
+      command: teardownCommand("report", this.platform, steps, "--last-step"),
       continueOnFailure: true,
-      cleanupFiles: [
-        payloadFileName,
-        "plan",
-        ...(stateFolder === undefined ? [] : [localStateBackup(this, stateFolder)]),
-      ],
+      cleanupFiles: [payloadFileName, "plan", ...localStateBackups(this, state)],
     });
-    const { resource: gate } = new DestroyStep(this, "gate", gateStep(this, platform, inputs, "--wait=0"));
-    const comesAfter = (later: TerraformResource, earlier: TerraformResource) => {
-      later.dependsOn = [...(later.dependsOn ?? []), addressOf(earlier)];
+    const { resource: gate } = new DestroyStep(this, "gate", {
+      ...steps,
+      command: teardownCommand("gate", this.platform, steps, "--wait=0"),
+    });
+    const addDependency = (from: TerraformResource, to: TerraformResource) => {
+      from.dependsOn = [...(from.dependsOn ?? []), addressOf(to)];
     };
     Aspects.of(this).add({
       visit: (node) => {
-        // Not instanceof: with CDK Terrain a provider can bring a cdktf of its own.
+        // Not instanceof: with CDK Terrain, a provider package can bring its own copy of cdktf.
         if (!TerraformResource.isTerraformResource(node) || node === report) return;
-        comesAfter(node, report);
-        if (node !== gate) comesAfter(gate, node);
+        addDependency(node, report);
+        if (node !== gate) addDependency(gate, node);
       },
     });
-  }
-
-  protected addOutputs(machine: MachineOutputs): void {
-    const { platform, inputs } = this.#props;
-    const { firewall, requiredIngress } = inputs;
-    const installDir = literal(shellWord(inputs.installDir), "The way to the install folder");
-    const prefix = literal(configPrefix(inputs), "The way to the config file");
-    const reachable = machine.publicIp ?? machine.privateIp;
-    const outputs: Record<string, { value: unknown; description: string } | undefined> = {
-      bootstrap_private_ip: { value: machine.privateIp, description: "The machine's address for the cluster's nodes" },
-      bootstrap_public_ip:
-        machine.publicIp === undefined
-          ? undefined
-          : { value: machine.publicIp, description: "The machine's public address" },
-      bootstrap_machine_id: { value: machine.machineId, description: "The machine in the cloud" },
-      payload_url: { value: machine.payloadUrl, description: "Where the machine fetches its payload" },
-      firewall_rules:
-        machine.firewallRules === undefined
-          ? undefined
-          : { value: [...machine.firewallRules], description: "The rules for 8091" },
-      firewall_rule_needed:
-        firewall === "external" && requiredIngress !== undefined
-          ? {
-              value: {
-                ...requiredIngress,
-                sources: { ...requiredIngress.sources, ...machine.nodes },
-                destination: { ...requiredIngress.destination, address: machine.privateIp },
-              },
-              description:
-                "The rule that someone must open before the first node boots, and close after the installation",
-            }
-          : undefined,
-      ssh: { value: `ssh core@${reachable}`, description: "If ssh is open" },
-      gather: {
-        value: `openshift-install gather bootstrap --dir ${installDir} --bootstrap ${reachable}`,
-        description: "If the installation fails",
-      },
-      next: {
-        value: `openshift-install wait-for bootstrap-complete --dir ${installDir}`,
-        description: "Waits until the cluster needs the machine no longer",
-      },
-      teardown: {
-        value: `${prefix}npx cdktf destroy '${platform}-*'`,
-        description: "After that: removes the machine, the rule and the payload",
-      },
-    };
-    for (const [id, output] of Object.entries(outputs)) if (output !== undefined) new TerraformOutput(this, id, output);
   }
 }

@@ -2,7 +2,6 @@ import { GoogleProvider } from "@cdktf/provider-google/lib/provider/index.js";
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import type { GoogleInputs } from "../constructs/google/config.ts";
-import type { Inputs } from "./inputs.ts";
 import { LoadBalancerAttachment } from "../constructs/google/load-balancer-attachment.ts";
 import { FirewallRules, type Ingress } from "../constructs/google/firewall-rules.ts";
 import { Machine } from "../constructs/google/machine.ts";
@@ -10,16 +9,21 @@ import { PayloadReader } from "../constructs/google/payload-reader.ts";
 import { PayloadStore } from "../constructs/google/payload-store.ts";
 import { ports } from "../constructs/shared/machine-ports.ts";
 import { Wait } from "../constructs/shared/wait.ts";
-import { BootstrapStack } from "./bootstrap-stack.ts";
+import { CloudBootstrapStack, type CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
+
+export interface GoogleBootstrapStackProps extends CloudBootstrapStackProps {
+  readonly google: GoogleInputs;
+}
 
 /** google-bootstrap: the machine, its 8091 rules, its payload, and its place behind the API's load balancer. */
-export class GoogleBootstrap extends BootstrapStack {
-  constructor(scope: Construct, inputs: Inputs, google: GoogleInputs) {
-    super(scope, { platform: "google", provider: "google", inputs });
-    const { infraId, uniquePart, fixedAddress } = inputs;
+export class GoogleBootstrapStack extends CloudBootstrapStack {
+  constructor(scope: Construct, id: string, props: GoogleBootstrapStackProps) {
+    super(scope, id, { ...props, platform: "google", provider: "google" });
+    const { google, fixedAddress } = props;
+    const { infraId, uniquePart } = props.cluster;
     const { project, networkProject, region, zone } = google;
     const name = `${infraId}-bootstrap`;
-    const labels = { ...inputs.tags, [`kubernetes-io-cluster-${infraId}`]: "owned" };
+    const labels = { ...props.tags, [`kubernetes-io-cluster-${infraId}`]: "owned" };
     // Without the label that the provider would add of its own.
     new GoogleProvider(this, "google", { project, region, addTerraformAttributionLabel: false });
 
@@ -39,7 +43,7 @@ export class GoogleBootstrap extends BootstrapStack {
       google.identityWaitSeconds === 0
         ? reader.granted
         : new Wait(this, "identity-wait", { seconds: google.identityWaitSeconds, dependsOn: [reader.granted] }).done;
-    const ingress = ingressOf(inputs, google);
+    const ingress = ingressOf(props);
     const firewall =
       ingress.length > 0
         ? new FirewallRules(this, "firewall-rule", {
@@ -63,13 +67,13 @@ export class GoogleBootstrap extends BootstrapStack {
       rootVolume: { sizeGb: google.rootVolumeSize, type: google.rootVolumeType, kmsKey: google.rootVolumeKmsKey },
       shielded: google.shielded,
       secureBootOf010: google.secureBootOf010,
-      mayStop: inputs.replaceMachine,
+      mayStop: props.replaceMachine,
       payload: this.payload,
       payloadUrl: store.url,
       dependsOn: [store.stored, mayRead],
       labels,
     });
-    if (google.autoRegisterInstanceGroup) this.#join(machine, inputs, google);
+    if (google.autoRegisterInstanceGroup) this.#join(machine, props);
     this.addOutputs({
       nodes: { networkTags: [google.controlPlaneTag, google.workerTag], targetTag: google.bootstrapTag },
       privateIp: machine.privateIp,
@@ -80,7 +84,7 @@ export class GoogleBootstrap extends BootstrapStack {
     });
   }
 
-  #join(machine: Machine, { infraId }: Inputs, google: GoogleInputs): void {
+  #join(machine: Machine, { cluster: { infraId }, google }: GoogleBootstrapStackProps): void {
     const { project, networkProject, region, zone, clusterNetwork, backendService } = google;
     const { attachCommand, detachCommand } = new LoadBalancerAttachment(this, "api-membership", {
       machine,
@@ -113,7 +117,7 @@ function accountIdOf(infraId: string, uniquePart: string): string {
   return `${infraId.slice(0, room).replace(/-+$/, "")}-${uniquePart}`;
 }
 
-function ingressOf(inputs: Inputs, google: GoogleInputs): Ingress[] {
+function ingressOf({ google, opensTunnelPort }: GoogleBootstrapStackProps): Ingress[] {
   const nodes = [...new Set([google.controlPlaneTag, google.workerTag])];
   const from = (network: string | undefined) => (network === undefined ? [] : [{ network }]);
   return [
@@ -121,7 +125,7 @@ function ingressOf(inputs: Inputs, google: GoogleInputs): Ingress[] {
       id: "konnectivity",
       description: "Konnectivity agents of the nodes",
       port: ports.agent,
-      sources: inputs.opensTunnelPort ? nodes.map((tag) => ({ tag })) : [],
+      sources: opensTunnelPort ? nodes.map((tag) => ({ tag })) : [],
     },
     { id: "ssh", description: "ssh", port: ports.ssh, sources: from(google.allowedBootstrapSshCidr) },
     {

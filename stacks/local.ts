@@ -1,22 +1,26 @@
-import { relative, resolve } from "node:path";
-import { App, Manifest, TerraformOutput } from "cdktf";
+import { relative } from "node:path";
+import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import type { Inputs } from "./inputs.ts";
 import type { LocalInputs } from "../constructs/local/config.ts";
 import { Machine } from "../constructs/local/machine.ts";
-import { program } from "../src/runtime/program.ts";
-import { BootstrapStack } from "./bootstrap-stack.ts";
+import { stackFolder } from "../constructs/shared/stack-folder.ts";
+import { BootstrapStack, type BootstrapStackProps } from "./bootstrap-stack.ts";
 
-/** local-bootstrap: the same payload on this machine, in a lab of real programs. It needs no provider and no network. */
-export class LocalBootstrap extends BootstrapStack {
-  constructor(scope: Construct, inputs: Inputs, local: LocalInputs) {
-    super(scope, { platform: "local", inputs: { ...inputs, payload: local.payload } });
-    const folder = resolve(App.of(this).outdir, Manifest.stacksFolder, this.node.id);
+export interface LocalBootstrapStackProps extends Omit<BootstrapStackProps, "payload"> {
+  /** The platform's options; the lab has a payload of its own. */
+  readonly local: LocalInputs;
+}
+
+/** local-bootstrap: the same payload in a lab of real programs on this machine. It needs no provider and no network. */
+export class LocalBootstrapStack extends BootstrapStack {
+  constructor(scope: Construct, id: string, props: LocalBootstrapStackProps) {
+    const { local, steps } = props;
+    super(scope, id, { ...props, payload: local.payload, platform: "local" });
     new Machine(this, "machine", {
       lab: local.name,
       nodes: local.nodes,
       ipFamily: local.ipFamily,
-      program: relative(folder, program),
+      program: relative(stackFolder(this), steps.program),
       payload: this.payload,
     });
     const outputs = {
@@ -26,7 +30,7 @@ export class LocalBootstrap extends BootstrapStack {
       ],
       teardown: ["npx cdktf destroy 'local-*'", "Takes the lab away"],
     } as const;
-    for (const [id, [value, description]] of Object.entries(outputs))
-      new TerraformOutput(this, id, { value, description });
+    for (const [outputId, [value, description]] of Object.entries(outputs))
+      new TerraformOutput(this, outputId, { value, description });
   }
 }

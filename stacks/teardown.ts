@@ -1,29 +1,38 @@
-import { type App, TerraformStack } from "cdktf";
-import type { Inputs } from "./inputs.ts";
-import type { Platform } from "../src/config/platform.ts";
-import { addStateBackend } from "../constructs/shared/state-backend.ts";
-import { configOf, gateStep, stepOf } from "../constructs/shared/command-line.ts";
+import { TerraformStack } from "cdktf";
+import type { Construct } from "constructs";
 import { DestroyStep } from "../constructs/shared/destroy-step.ts";
-import { requiredTerraform } from "./bootstrap-stack.ts";
+import { addStateBackend, type StateBackendProps } from "../constructs/shared/state-backend.ts";
+import { teardownCommand, type TeardownSteps } from "../constructs/shared/teardown-command.ts";
+import { type BootstrapStack, requiredTerraform } from "./bootstrap-stack.ts";
+
+export interface TeardownStackProps {
+  /** The stack that is destroyed after this one. */
+  readonly bootstrap: BootstrapStack;
+  readonly state: StateBackendProps;
+  /** How the destroy steps call the command-line program. */
+  readonly steps: TeardownSteps;
+}
 
 /**
- * <platform>-teardown: stands in front of the bootstrap stack, so that destroying takes it first. Destroying it asks the
- * cluster whether it still needs the machine, and stops everything if so; then it takes the agents out of the cluster. It holds
- * literals only: a reference to the other stack could not be followed when that is gone.
+ * <platform>-teardown: cdktf destroys it before the bootstrap stack. Destroying it asks the cluster whether it still needs
+ * the machine, and stops if it does; then it removes the agents from the cluster. It contains literals only: a reference to
+ * the bootstrap stack could not be resolved once that stack's state is empty.
  */
 export class TeardownStack extends TerraformStack {
-  constructor(scope: App, platform: Platform | "local", inputs: Inputs, bootstrap: TerraformStack) {
-    super(scope, `${platform}-teardown`);
+  constructor(scope: Construct, id: string, props: TeardownStackProps) {
+    super(scope, id);
+    const { bootstrap, state, steps } = props;
     this.addDependency(bootstrap);
-    addStateBackend(this, inputs);
+    addStateBackend(this, state);
     this.addOverride("terraform.required_version", requiredTerraform);
     const sweep = new DestroyStep(this, "sweep", {
-      ...stepOf(this, inputs),
-      command: ["teardown", "sweep", ...configOf(inputs), platform],
+      ...steps,
+      command: teardownCommand("sweep", bootstrap.platform, steps),
       continueOnFailure: true,
     });
     new DestroyStep(this, "gate", {
-      ...gateStep(this, platform, inputs),
+      ...steps,
+      command: teardownCommand("gate", bootstrap.platform, steps),
       before: [sweep.resource],
     });
   }

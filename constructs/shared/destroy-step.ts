@@ -1,34 +1,31 @@
+import { relative } from "node:path";
 import { DataResource, type ITerraformDependable, type LocalExecProvisioner } from "cdktf";
 import { Construct } from "constructs";
 import { literal } from "../../src/core/terraform-literal.ts";
+import { stackFolder } from "./stack-folder.ts";
 
-export interface DestroyStepProps {
-  /** Words after the command line's name. */
-  readonly command: readonly [string, ...string[]];
-  /** The command line's program, from the working directory. */
+/** The program that destroy steps run. Both paths are absolute here and relative in the Terraform code, so that the tree can move. */
+export interface StepProgram {
+  /** The program's file, which Node.js runs. */
   readonly program: string;
-  /** Where the operator is, from the stack's folder: paths in the environment are meant from there. */
+  /** The operator's working directory: relative paths in the environment start there. */
   readonly workingDirectory: string;
-  /** Steps that come later when everything is destroyed. */
+}
+
+export interface DestroyStepProps extends StepProgram {
+  /** The program's arguments. */
+  readonly command: readonly [string, ...string[]];
+  /** Steps that run after this one when everything is destroyed. @default - none */
   readonly before?: readonly ITerraformDependable[];
-  /** Whether the rest is destroyed although this failed. @default false */
+  /** Whether the destroy continues if the program fails. @default false */
   readonly continueOnFailure?: boolean;
-  /** Files that go when the command is done, from the stack's folder. @default - none */
+  /** Files to delete after the program has run, relative to the stack's folder. @default - none */
   readonly cleanupFiles?: readonly string[];
 }
 
-/** Of today's description, not of the state: the folders may be others by now. */
-const removalOf = (files: readonly string[]): LocalExecProvisioner => ({
-  type: "local-exec",
-  when: "destroy",
-  interpreter: ["node", "-e"],
-  command: "for (const file of JSON.parse(process.env.FILES)) require('node:fs').rmSync(file, { force: true })",
-  environment: { FILES: literal(JSON.stringify(files), "The list of files that a destroy removes") },
-});
-
 /**
- * Runs a command of ours when it is destroyed, and at no other time: nothing in it can make Terraform replace it during a
- * deploy. The command is today's, not the state's: Terraform takes it from the description.
+ * Runs a command when it is destroyed, and at no other time: it has no `triggers_replace`, which would run the command
+ * during a deploy. Terraform takes the command from the current configuration, not from the state.
  */
 export class DestroyStep extends Construct {
   readonly resource: DataResource;
@@ -36,7 +33,7 @@ export class DestroyStep extends Construct {
   constructor(scope: Construct, id: string, props: DestroyStepProps) {
     super(scope, id);
     const { command, program, workingDirectory, before = [], continueOnFailure = false, cleanupFiles = [] } = props;
-    // No part of it is an expression; paths may look like one.
+    // Paths may look like Terraform expressions.
     const words = command.map((word) => literal(word, "A word of a step's command"));
     const last = words.pop() ?? "";
     this.resource = new DataResource(this, "Default", {
@@ -46,15 +43,27 @@ export class DestroyStep extends Construct {
         {
           type: "local-exec",
           when: "destroy",
-          workingDir: literal(workingDirectory, "The way to the working directory"),
-          // No shell: words are passed as they are.
-          interpreter: ["node", literal(program, "The way to the command line's program"), ...words],
+          workingDir: literal(relative(stackFolder(this), workingDirectory), "The way to the working directory"),
+          // Terraform appends the command to the interpreter's words: no shell is involved.
+          interpreter: [
+            "node",
+            literal(relative(workingDirectory, program), "The way to the command line's program"),
+            ...words,
+          ],
           command: last,
         },
-        ...(cleanupFiles.length === 0 ? [] : [removalOf(cleanupFiles)]),
+        ...(cleanupFiles.length === 0 ? [] : [cleanup(cleanupFiles)]),
       ],
     });
-    // The bindings do not know it.
+    // The cdktf bindings do not have on_failure.
     if (continueOnFailure) this.resource.addOverride("provisioner.0.local-exec.on_failure", "continue");
   }
 }
+
+const cleanup = (files: readonly string[]): LocalExecProvisioner => ({
+  type: "local-exec",
+  when: "destroy",
+  interpreter: ["node", "-e"],
+  command: "for (const file of JSON.parse(process.env.FILES)) require('node:fs').rmSync(file, { force: true })",
+  environment: { FILES: literal(JSON.stringify(files), "The list of files that a destroy removes") },
+});

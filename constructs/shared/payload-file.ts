@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { App, DataResource, Manifest, TerraformLocal, type TerraformResource, TerraformStack } from "cdktf";
+import { join } from "node:path";
+import { DataResource, TerraformLocal, type TerraformResource, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
-import type { PayloadInput } from "../../stacks/inputs.ts";
 import { keepPrivate } from "../../src/files/private-folder.ts";
 import { writeUserFiles } from "../../src/files/user-file.ts";
 import { recordName } from "./digest-tag.ts";
+import { stackFolder } from "./stack-folder.ts";
 import { addressOf } from "./terraform-address.ts";
 import { literal } from "../../src/core/terraform-literal.ts";
 import { type PointerProps, pointerTo } from "../../src/core/ignition/pointer.ts";
@@ -14,10 +14,15 @@ import { serializeIgnition } from "../../src/core/ignition/serialize.ts";
 
 export const payloadFileName = "payload.ign";
 
+/** The payload's content, or why there is none: then everything can be destroyed and nothing deployed. */
+export type PayloadContent =
+  | { readonly present: true; readonly text: string; readonly sha512: string }
+  | { readonly present: false; readonly why: string };
+
 type Parts = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface PayloadFileProps {
-  readonly payload: PayloadInput;
+  readonly payload: PayloadContent;
   /** Whether a changed payload replaces a running machine. */
   readonly replaceMachine: boolean;
 }
@@ -34,7 +39,7 @@ export class PayloadFile extends Construct {
   readonly md5: string;
   /** For the resource that stores the payload: without one a deploy stops before anything is touched; destroying goes on. */
   readonly preconditions: { condition: string; errorMessage: string }[];
-  readonly #payload: PayloadInput;
+  readonly #payload: PayloadContent;
   readonly #mayReplace: boolean;
   #made: { payload: string; machine: string } | undefined;
   #replacements: readonly DataResource[] = [];
@@ -144,8 +149,7 @@ export class PayloadFile extends Construct {
 
   /** Writes the payload into the stack's folder, for its owner only. One from before does not stay. */
   write(): void {
-    const stack = TerraformStack.of(this);
-    const folder = resolve(App.of(this).outdir, Manifest.stacksFolder, stack.node.id);
+    const folder = stackFolder(this);
     const file = join(folder, this.name);
     // What the cdktf command puts there, a plan for example, is for its owner only too.
     keepPrivate(folder);

@@ -1,22 +1,24 @@
 import { closeSync, constants, existsSync, fchmodSync, lstatSync, openSync, readFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
-import { App, AzurermBackend, GcsBackend, LocalBackend, Manifest, S3Backend, type TerraformStack } from "cdktf";
-import type { Inputs } from "../../stacks/inputs.ts";
+import { join, relative } from "node:path";
+import { AzurermBackend, GcsBackend, LocalBackend, S3Backend, type TerraformStack } from "cdktf";
+import type { z } from "zod";
+import type { stateSchema } from "../../src/config/state.ts";
 import { everything, ignoreInGit, keepPrivate, makePrivateFolder } from "../../src/files/private-folder.ts";
 import { hasResources } from "../../src/config/saved-metadata.ts";
 import { nothingThere, reasonOf } from "../../src/files/user-file.ts";
 import { UserError, problem } from "../../src/core/errors.ts";
 import { plainLiteral } from "../../src/core/terraform-literal.ts";
+import { stackFolder } from "./stack-folder.ts";
+
+/** Where a stack's state is: exactly one of `local`, `s3`, `gcs` and `azurerm`. A local folder is absolute. */
+export type StateBackendProps = Readonly<z.output<typeof stateSchema>>;
 
 const backupOf = (file: string) => `${file}.backup`;
 /** The file of a stack's local state. */
 export const localFile = (folder: string, stack: string) => join(folder, `${stack}.tfstate`);
 
-/** Tells a stack where its state is. Every value is a literal: a backend can have nothing else. */
-export function addStateBackend(
-  stack: TerraformStack,
-  { state, stateFolder }: Pick<Inputs, "state" | "stateFolder">,
-): void {
+/** Tells a stack where its state is. Terraform accepts only literals in a backend. */
+export function addStateBackend(stack: TerraformStack, state: StateBackendProps): void {
   const name = stack.node.id;
   if (state.s3 !== undefined) {
     const { bucket, region, keyPrefix, kmsKeyId } = state.s3;
@@ -38,19 +40,18 @@ export function addStateBackend(
     new AzurermBackend(stack, { ...where, key: `${keyPrefix}/${name}.tfstate`, useAzureadAuth: true });
   } else {
     // Outside cdktf.out, which the CLI clears.
-    new LocalBackend(stack, { path: localStateFile(stack, stateFolder ?? "") });
+    new LocalBackend(stack, { path: localStateFile(stack, state.local?.folder ?? "") });
   }
 }
 
-/** From the stack's folder, because the tree may move. */
-function localStateFile(stack: TerraformStack, stateFolder: string): string {
-  const workingDirectory = resolve(App.of(stack).outdir, Manifest.stacksFolder, stack.node.id);
-  return plainLiteral(relative(workingDirectory, localFile(stateFolder, stack.node.id)), "The path of the state");
+/** Relative to the stack's folder, so that the tree can move. */
+function localStateFile(stack: TerraformStack, folder: string): string {
+  return plainLiteral(relative(stackFolder(stack), localFile(folder, stack.node.id)), "The path of the state");
 }
 
-/** The state before the last run, which Terraform keeps beside a local one. From the stack's folder. */
-export function localStateBackup(stack: TerraformStack, stateFolder: string): string {
-  return backupOf(localStateFile(stack, stateFolder));
+/** The backup that Terraform keeps beside a local state, relative to the stack's folder. None beside a shared state. */
+export function localStateBackups(stack: TerraformStack, { local }: StateBackendProps): string[] {
+  return local === undefined ? [] : [backupOf(localStateFile(stack, local.folder))];
 }
 
 /** Terraform writes a local state in place: killed at that moment it leaves an empty one, which it takes for none. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Inputs, readInputs } from "../../stacks/inputs.ts";
 import { UserError, problem } from "../core/errors.ts";
-import { configPrefix } from "../../constructs/shared/command-line.ts";
+import { configPrefix } from "../../stacks/config-prefix.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { addressesIn } from "./deployed-state.ts";
 import { describedStacks } from "./described-stacks.ts";

@@ -29,7 +29,7 @@ function describeSteps(word: string, program = "program.js"): void {
   const app = new App({ outdir: join(folder, "cdktf.out") });
   const stack = new TerraformStack(app, "steps");
   new LocalBackend(stack, { path: join(folder, "state") });
-  const where = { program, workingDirectory: "../../.." };
+  const where = { program: join(folder, program), workingDirectory: folder };
   const sweep = new DestroyStep(stack, "sweep", { ...where, command: ["sweep", word], continueOnFailure: true });
   new DestroyStep(stack, "gate", { ...where, command: ["gate", "$HOME; two words", word], before: [sweep.resource] });
   app.synth();
@@ -44,7 +44,7 @@ describe("a step of destroying", () => {
     describeSteps("first");
     terraform("init");
     expect(terraform("apply", "-auto-approve")).toMatchObject({ code: 0 });
-    describeSteps("second", "./program.js");
+    describeSteps("second", "other-program.js");
     expect(terraform("apply", "-auto-approve")).toMatchObject({ code: 0 });
     expect(ran()).toEqual([]);
     describeSteps("third");

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, DataResource, LocalBackend, TerraformOutput, TerraformStack } from "cdktf";
@@ -38,11 +38,9 @@ describe("a literal", () => {
     // In one text with a reference, as the outputs of a stack have them.
     texts.forEach((text, index) => new TerraformOutput(stack, `text-${index}`, { value: `${literal(text, "it")}|${known.id}` })); // prettier-ignore
     mkdirSync(join(folder, "w${x}"));
-    new DestroyStep(stack, "step", {
-      program: "-p",
-      command: ["JSON.stringify([process.cwd(), ...process.argv.slice(1)])", "--", ...texts],
-      workingDirectory: "../../../w${x}",
-    });
+    const program = join(folder, "w${x}", "print${x}.js");
+    writeFileSync(program, "console.log(JSON.stringify([process.cwd(), ...process.argv.slice(2)]))");
+    new DestroyStep(stack, "step", { program, command: ["--", ...texts], workingDirectory: join(folder, "w${x}") });
     const payload = new PayloadFile(stack, "payload", {
       payload: { present: false, why: "there is none in a${x}" },
       replaceMachine: false,
@@ -59,7 +57,7 @@ describe("a literal", () => {
     const { code, output } = terraform("destroy", "-auto-approve");
     expect(code).toBe(0);
     const said = output.split("\n").find((line) => line.includes('(local-exec): ["/')) ?? "";
-    expect(JSON.parse(said.slice(said.indexOf("[")))).toEqual([join(folder, "w${x}"), ...texts]);
+    expect(JSON.parse(said.slice(said.indexOf("[")))).toEqual([join(folder, "w${x}"), "--", ...texts]);
 
     data.lifecycle = { precondition: payload.preconditions };
     app.synth();

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, DataResource, TerraformStack } from "cdktf";
 import { afterAll, describe, expect, it } from "vitest";
-import type { PayloadInput } from "../../../stacks/inputs.ts";
-import { PayloadFile } from "../../../constructs/shared/payload-file.ts";
+import { type PayloadContent, PayloadFile } from "../../../constructs/shared/payload-file.ts";
 import { addStateBackend, protectLocalState } from "../../../constructs/shared/state-backend.ts";
 import { runTerraform } from "../../support/terraform.ts";
 
@@ -34,12 +33,12 @@ interface Description {
 
 /** Describes a stack in which terraform_data plays the object and the machine. */
 function describeStack(
-  payload: PayloadInput,
+  payload: PayloadContent,
   { replaceMachine = false, fails, size = "large", later }: Description = {},
 ): void {
   const app = new App({ outdir: join(folder, "cdktf.out") });
   const stack = new TerraformStack(app, "sample-bootstrap");
-  addStateBackend(stack, { state: { local: { folder: ".state" } }, stateFolder });
+  addStateBackend(stack, { local: { folder: stateFolder } });
   const file = new PayloadFile(stack, "payload", { payload, replaceMachine });
   file.machineIsMadeOf({ size }, later);
   new DataResource(stack, "object", { input: { hash: file.sha512 }, lifecycle: { precondition: file.preconditions } });
@@ -55,8 +54,8 @@ function describeStack(
   protectLocalState(stateFolder, ["sample-bootstrap"]);
 }
 
-const payload = (text: string, digit: string): PayloadInput => ({ present: true, text, sha512: digit.repeat(128) });
-const absent: PayloadInput = { present: false, why: "there is no bootstrap.ign in ocp" };
+const payload = (text: string, digit: string): PayloadContent => ({ present: true, text, sha512: digit.repeat(128) });
+const absent: PayloadContent = { present: false, why: "there is no bootstrap.ign in ocp" };
 const first = payload("first", "a");
 const second = payload("second", "b");
 
@@ -178,7 +177,7 @@ describe("a deployed machine and its payload", () => {
       expect(terraform("apply", "-auto-approve").output).toContain("the cloud says no");
       return machine;
     }
-    const plan = (payloadNow: PayloadInput, description?: Description) => {
+    const plan = (payloadNow: PayloadContent, description?: Description) => {
       describeStack(payloadNow, description);
       return terraform("plan", "-detailed-exitcode").output;
     };

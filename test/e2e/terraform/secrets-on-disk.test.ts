@@ -4,7 +4,7 @@ import { DataResource } from "cdktf";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Inputs } from "../../../stacks/inputs.ts";
 import { protectLocalState } from "../../../constructs/shared/state-backend.ts";
-import { newApp } from "../../../stacks/app.ts";
+import { newApp, stackPropsOf } from "../../../stacks/app.ts";
 import { BootstrapStack } from "../../../stacks/bootstrap-stack.ts";
 import { filesIn } from "../../support/invariants.ts";
 import { Project } from "../../support/stacks.ts";
@@ -19,7 +19,7 @@ afterAll(() => {
 /** A bootstrap stack with something in it whose secret is in the state, as Azure's account is. */
 class Sample extends BootstrapStack {
   constructor(inputs: Inputs, secret: string) {
-    super(newApp(project.outdir), { platform: "local", inputs });
+    super(newApp(project.outdir), "local-bootstrap", { ...stackPropsOf(inputs), platform: "local" });
     new DataResource(this, "account", { input: { secret }, triggersReplace: { secret } });
   }
 }
