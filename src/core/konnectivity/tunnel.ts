@@ -139,7 +139,7 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
       code: "connect-unbounded",
       message: `The proxy image of release ${release} does not bound how long an HTTP CONNECT waits for a stuck agent, and answers 200 before it reached anything; gRPC does neither.`,
     });
-  if (options.image !== "payload") {
+  if (options.image !== "release") {
     const unpinned = [options.image.server, options.image.agent ?? options.image.server].filter(
       (r) => !r.includes("@sha256:"),
     );
