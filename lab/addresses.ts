@@ -1,6 +1,4 @@
-/** The words that Kubernetes has for them. A lab has one or the other. */
-export const ipFamilies = ["IPv4", "IPv6"] as const;
-export type IpFamily = (typeof ipFamilies)[number];
+import { type IpFamily, localNetworks } from "../src/core/sample/networks.ts";
 
 /** Where things are in the lab. Every lab has the same addresses: they are behind namespaces of their own. */
 export interface Addresses {
@@ -20,13 +18,16 @@ export interface Addresses {
   readonly podNetwork: (index: number) => string;
 }
 
+function networksOf(ipFamily: IpFamily): Pick<Addresses, "machineNetwork" | "clusterNetwork" | "serviceNetwork"> {
+  const { machine, cluster, service } = localNetworks[ipFamily];
+  return { machineNetwork: machine[0], clusterNetwork: cluster[0], serviceNetwork: service[0] };
+}
+
 const byFamily: Record<IpFamily, Addresses> = {
   IPv4: {
     bootstrap: "10.0.0.10",
     node: "10.0.0.20",
-    machineNetwork: "10.0.0.0/24",
-    clusterNetwork: "10.128.0.0/14",
-    serviceNetwork: "172.30.0.0/16",
+    ...networksOf("IPv4"),
     apiService: "172.30.0.1",
     webhookPod: "10.128.0.10",
     nodeAddress: (index) => `10.0.0.${20 + index}`,
@@ -35,9 +36,7 @@ const byFamily: Record<IpFamily, Addresses> = {
   IPv6: {
     bootstrap: "fd00::10",
     node: "fd00::20",
-    machineNetwork: "fd00::/64",
-    clusterNetwork: "fd01::/48",
-    serviceNetwork: "fd02::/112",
+    ...networksOf("IPv6"),
     apiService: "fd02::1",
     webhookPod: "fd01:0:0:1::10",
     nodeAddress: (index) => `fd00::2${index}`,

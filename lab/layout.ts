@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { IpFamily } from "./addresses.ts";
+import type { IpFamily } from "../src/core/sample/networks.ts";
 
 /** What distinguishes one lab's machines from another's; every machine has it in a file. */
 export interface Layout {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { makePayload } from "../../src/core/bootstrap.ts";
 import type { Tunnel } from "../../src/core/konnectivity/options.ts";
-import { labNetworks, sampleText } from "../../src/core/sample/sample.ts";
-import { ipFamilies } from "../../lab/addresses.ts";
+import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
+import { sampleText } from "../../src/core/sample/sample.ts";
 import type { Layout } from "../../lab/layout.ts";
 import { oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
@@ -28,6 +28,6 @@ export interface LocalInputs extends Layout {
 
 /** The lab's payload is made from a sample: its machines have no images of a real release. */
 export function resolveLocal({ name, nodes, ipFamily }: LocalConfig, tunnel: Tunnel, now: Date): LocalInputs {
-  const { text, sha512 } = makePayload(sampleText("4.23", { networks: labNetworks(ipFamily) }), tunnel, now);
+  const { text, sha512 } = makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now);
   return { name, nodes, ipFamily, payload: { present: true, text, sha512 } };
 }

@@ -4,7 +4,7 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { readUserFile } from "../files/user-file.ts";
 import { oneLine } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
-import { ipFamilies } from "../../lab/addresses.ts";
+import { ipFamilies } from "../core/sample/networks.ts";
 import { labFolder } from "../../lab/folder.ts";
 import type { Layout } from "../../lab/layout.ts";
 import { interruptible } from "./interruptible.ts";

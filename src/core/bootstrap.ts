@@ -4,7 +4,8 @@ import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
 import { renderTunnel, type TunnelAssets } from "./konnectivity/tunnel.ts";
 import { type Bootstrap, checkBootstrap } from "./ignition/check.ts";
 import { decodeContents, UndecodableError } from "./ignition/contents.ts";
-import { parseIgnition } from "./ignition/config.ts";
+import { isObject, parseIgnition } from "./ignition/config.ts";
+import { type InspectedPayload, type InspectedPointer, inspectIgnition } from "./ignition/inspect.ts";
 import { payloadVersion } from "./ignition/record.ts";
 import { transformIgnition } from "./ignition/transform.ts";
 import { serializeIgnition, type SerializedConfig, withDigest } from "./ignition/serialize.ts";
@@ -31,7 +32,7 @@ export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): Bo
   const document = transformIgnition(bootstrap, {
     files: assets.files,
     insertions: assets.insertions,
-    record: { version: payloadVersion, release, options: tunnel },
+    record: { version: payloadVersion, release, options: toRecorded(tunnel) },
   });
   const warnings = [...bootstrap.warnings, ...assets.warnings];
   return { ...serializeIgnition(document), originalBytes, release, firewall: assets.firewall, warnings };
@@ -46,6 +47,26 @@ export function requiredIngressOf(
   const { bootstrap, assets } = prepare(bootstrapIgn, tunnel, now);
   return { firewall: assets?.firewall, warnings: [...bootstrap.warnings, ...(assets?.warnings ?? [])] };
 }
+
+/** Reads a payload or a pointer back. The result contains no secret. */
+export function inspect(text: string, file: string): InspectedPayload | InspectedPointer {
+  const found = inspectIgnition(text, file);
+  if (found.kind === "pointer") return found;
+  return { ...found, record: { ...found.record, options: fromRecorded(found.record.options) } };
+}
+
+/**
+ * The record in a payload keeps 0.1.0's word for `tunnel.image: release`. Another word would change the bytes of every
+ * payload with a tunnel, and with them every machine that `replaceMachine: true` may replace. Drop `toRecorded` when
+ * `payloadVersion` changes for another reason, and keep `fromRecorded` for older payloads.
+ */
+const recordedImage = "payload";
+
+const toRecorded = (tunnel: Tunnel): unknown =>
+  tunnel !== "off" && tunnel.image === "release" ? { ...tunnel, image: recordedImage } : tunnel;
+
+const fromRecorded = (options: unknown): unknown =>
+  isObject(options) && options.image === recordedImage ? { ...options, image: "release" } : options;
 
 function prepare(
   bootstrapIgn: string,

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readProjectText } from "../runtime/project-files.js";
 
-/** What package.json says of this project. */
-export const { version, description } = JSON.parse(
-  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-) as { readonly version: string; readonly description: string };
+/** The fields of this project's package.json that it shows to users. */
+export const { version, description } = JSON.parse(readProjectText("package.json")) as {
+  readonly version: string;
+  readonly description: string;
+};

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { makePayload } from "../../src/core/bootstrap.ts";
+import { inspect, makePayload } from "../../src/core/bootstrap.ts";
 import { readTunnel } from "../../src/core/konnectivity/options.ts";
-import { inspect } from "../../src/core/ignition/inspect.ts";
 import { sampleText, tunnelShapes } from "../../src/core/sample/sample.ts";
 import { projectFile } from "../../src/runtime/project-files.js";
 import { goal, median, table } from "./table.ts";

@@ -5,7 +5,8 @@ import { labFolder } from "../../lab/folder.ts";
 import { ensureImages } from "../../lab/images.js";
 import { Lab, labIsUp } from "../../lab/lab.ts";
 import type { Layout } from "../../lab/layout.ts";
-import { labNetworks, sampleText, type Shape } from "../../src/core/sample/sample.ts";
+import { localNetworks } from "../../src/core/sample/networks.ts";
+import { sampleText, type Shape } from "../../src/core/sample/sample.ts";
 
 export interface TestLabProps extends Partial<Layout> {
   readonly name: string;
@@ -53,7 +54,7 @@ export function startLab({
 
 /** What a lab's bootstrap machine boots with. */
 export function labPayload(shape: Shape, tunnel: unknown, ipFamily: Layout["ipFamily"] = "IPv4"): string {
-  return makePayload(sampleText(shape, { networks: labNetworks(ipFamily) }), readTunnel(tunnel), new Date()).text;
+  return makePayload(sampleText(shape, { networks: localNetworks[ipFamily] }), readTunnel(tunnel), new Date()).text;
 }
 
 /** What is left of a lab. */

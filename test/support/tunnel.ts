@@ -39,7 +39,7 @@ const everyValue = {
   listenAddress: ["address", "all", "192.0.2.7"],
   kind: ["DaemonSet", "Deployment"],
   hostNetwork: [false, true],
-  image: ["payload", { server: pinned }],
+  image: ["release", { server: pinned }],
   release: releases,
 } as const;
 
@@ -49,7 +49,7 @@ export const allCases: readonly TunnelCase[] = product(everyValue).map(
     name: [
       ...[release, protocol, transport, authentication, listenAddress, kind],
       ...(hostNetwork ? ["host network"] : []),
-      ...(image === "payload" ? [] : ["own image"]),
+      ...(image === "release" ? [] : ["own image"]),
     ].join(" "),
     release,
     options: tunnelOptions({

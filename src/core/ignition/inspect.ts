@@ -40,8 +40,8 @@ export interface InspectedPointer {
 /** What Ignition gives a file without a mode. */
 const defaultMode = 0o644;
 
-/** Reads a payload or a pointer back. Nothing in the answer is secret: no content but our own lines of bootkube.sh. */
-export function inspect(text: string, file: string): InspectedPayload | InspectedPointer {
+/** Reads a payload or a pointer back. The only file contents in the result are our own lines of bootkube.sh: no secret. */
+export function inspectIgnition(text: string, file: string): InspectedPayload | InspectedPointer {
   const document = parse(text, file);
   return inspectPointer(document, text) ?? inspectPayload(document, text, file);
 }

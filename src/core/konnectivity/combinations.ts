@@ -38,7 +38,7 @@ export function combinationProblems(options: TunnelOptions): Problem[] {
       paths: `tunnel.agents.kind DaemonSet and tunnel.agents.replicas ${agents.replicas}`,
       reason: "a DaemonSet has one agent on every node; use `kind: Deployment`, or leave replicas out",
     });
-  if (image !== "payload" && image.agent === undefined && image.server.includes("/kas-network-proxy/"))
+  if (image !== "release" && image.agent === undefined && image.server.includes("/kas-network-proxy/"))
     refusals.push({
       paths: `tunnel.image.server ${image.server} and no tunnel.image.agent`,
       reason:

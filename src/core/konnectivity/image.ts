@@ -1,7 +1,7 @@
 import { placeholders } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
-/** Where the two binaries come from. */
+/** The images of server and agents, and the paths of the binaries in them. */
 export interface ProxyImage {
   readonly server: string;
   readonly agent: string;
@@ -9,11 +9,11 @@ export interface ProxyImage {
   readonly agentCommand: string;
 }
 
-/** Component of the release payload; one image holds both binaries. */
-export const payloadComponent = "apiserver-network-proxy";
+/** The name that `oc adm release info` shows for the proxy's image; it contains both binaries. */
+export const releaseImageName = "apiserver-network-proxy";
 
 export function proxyImage({ image }: TunnelOptions): ProxyImage {
-  if (image === "payload")
+  if (image === "release")
     return {
       server: placeholders.image,
       agent: placeholders.image,

@@ -54,7 +54,7 @@ const tunnelOptionsSchema = z.strictObject(
     image: z
       .union(
         [
-          z.literal("payload"),
+          z.literal("release"),
           z.strictObject({
             server: imageReference.describe("Image of the server."),
             agent: imageReference.optional().describe("Image of the agents. Default: the server's."),
@@ -63,9 +63,14 @@ const tunnelOptionsSchema = z.strictObject(
               .describe("Folder of proxy-server and proxy-agent in the image. Default: by the image's name."),
           }),
         ],
-        { error: "payload, or an object with server (and agent, binaryDirectory)" },
+        {
+          error: ({ input }) =>
+            input === "payload"
+              ? "release, which was called payload in 0.1.0: write release"
+              : "release, or an object with server (and agent, binaryDirectory)",
+        },
       )
-      .default("payload")
+      .default("release")
       .describe("The proxy's image: of the release payload, or given."),
     agents: z
       .strictObject(

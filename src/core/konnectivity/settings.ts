@@ -3,7 +3,7 @@ import type { Release } from "../releases.ts";
 import { clusterScopedObjects } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
 import { imageTraits } from "./flags.ts";
-import { payloadComponent } from "./image.ts";
+import { releaseImageName } from "./image.ts";
 import {
   agentName,
   agentSecretName,
@@ -36,7 +36,7 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
     TUNNEL_MACHINE_NETWORKS: networks.machineNetworks.join(" "),
     TUNNEL_VIRTUAL_ADDRESSES: networks.virtualAddresses.map(canonicalIp).join(" "),
     TUNNEL_BRACKET_IPV6: imageTraits[release].bracketIpv6,
-    TUNNEL_IMAGE_COMPONENT: image === "payload" ? payloadComponent : "",
+    TUNNEL_IMAGE_COMPONENT: image === "release" ? releaseImageName : "",
     TUNNEL_TRANSPORT: transport,
     TUNNEL_AUTHENTICATION: authentication,
     TUNNEL_KEY_ALGORITHM: certificates.keyAlgorithm,

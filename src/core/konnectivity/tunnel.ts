@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import { UserError, type Problem, problem, type Warning } from "../errors.ts";
 import type { Release } from "../releases.ts";
@@ -13,6 +12,7 @@ import { asSeenByRender, home } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 import { serverPod } from "./server-pod.ts";
 import { nodeSettings } from "./settings.ts";
+import { readProjectText } from "../../runtime/project-files.js";
 
 /** A file for the bootstrap machine. */
 export interface TunnelFile {
@@ -92,7 +92,7 @@ function toYaml(value: unknown): string {
 
 /** Comments are for readers of the tree; the node gets the rest. */
 function nodeScript(name: string): string {
-  const text = readFileSync(new URL(`./node/${name}`, import.meta.url), "utf8");
+  const text = readProjectText(`src/core/konnectivity/node/${name}`);
   const [shebang = "", ...lines] = text.split("\n");
   return [shebang, ...lines.filter((line) => !/^\s*#(?! shellcheck)/.test(line))].join("\n");
 }
@@ -139,7 +139,7 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
       code: "connect-unbounded",
       message: `The proxy image of release ${release} does not bound how long an HTTP CONNECT waits for a stuck agent, and answers 200 before it reached anything; gRPC does neither.`,
     });
-  if (options.image !== "payload") {
+  if (options.image !== "release") {
     const unpinned = [options.image.server, options.image.agent ?? options.image.server].filter(
       (r) => !r.includes("@sha256:"),
     );

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import type { FileEntry, IgnitionConfig } from "../ignition/config.ts";
 import type { Release } from "../releases.ts";
-import { addressesOf, type IpFamily } from "../../../lab/addresses.ts";
+import { readProjectText } from "../../runtime/project-files.js";
+import { defaultNetworks, type Networks } from "./networks.ts";
 
 /** The shapes of bootkube.sh, old to new; each differs in the render call's end (and what comes with it). */
 export const shapes = ["4.12", "4.13", "4.14", "4.18", "4.23", "4.23-gate-on", "bootstrap-in-place"] as const;
@@ -18,7 +18,7 @@ export const tunnelShapes: readonly (readonly [Shape, Release])[] = [
 ];
 
 /** A file of this folder. */
-export const fixture = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
+export const fixture = (name: string) => readProjectText(`src/core/sample/${name}`);
 
 const renderFlag = {
   infra: "--infra-config-file=/assets/manifests/cluster-infrastructure-02-config.yml",
@@ -57,20 +57,6 @@ export function bootkubeScript(shape: Shape): string {
   };
   return fixture("bootkube.sh").replace(/@@([A-Z_]+)@@/g, (_, slot: string) => slots[slot] ?? "");
 }
-
-export interface Networks {
-  readonly machine: readonly string[];
-  readonly cluster: readonly string[];
-  readonly service: readonly string[];
-}
-
-/** Those of a lab's machines. */
-export function labNetworks(ipFamily: IpFamily): Networks {
-  const { machineNetwork, clusterNetwork, serviceNetwork } = addressesOf(ipFamily);
-  return { machine: [machineNetwork], cluster: [clusterNetwork], service: [serviceNetwork] };
-}
-
-const defaultNetworks: Networks = { machine: ["10.0.0.0/16"], cluster: ["10.128.0.0/14"], service: ["172.30.0.0/16"] };
 
 export interface SampleProps {
   readonly networks?: Networks;

@@ -5,7 +5,8 @@ import { home } from "../../../src/core/konnectivity/names.ts";
 import { readTunnel } from "../../../src/core/konnectivity/options.ts";
 import { decodeContents, replaceContents } from "../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
-import { labNetworks, sampleText } from "../../../src/core/sample/sample.ts";
+import { localNetworks } from "../../../src/core/sample/networks.ts";
+import { sampleText } from "../../../src/core/sample/sample.ts";
 
 type Arguments = readonly string[];
 
@@ -62,7 +63,7 @@ function pick(args: Arguments, ...flags: readonly string[]): string[] {
 /** The payload of a lab that runs this variant. One agent, as a Deployment: it can be given more replicas. */
 export function payloadOf({ server, agent }: Variant): string {
   const tunnel = readTunnel({ agents: { kind: "Deployment", replicas: 1 } });
-  const { text } = makePayload(sampleText("4.23", { networks: labNetworks("IPv4") }), tunnel, new Date());
+  const { text } = makePayload(sampleText("4.23", { networks: localNetworks.IPv4 }), tunnel, new Date());
   const document = JSON.parse(text) as IgnitionConfig;
   replaceArguments(document, `${home}/server-pod.yaml`, server);
   replaceArguments(document, `${home}/agents/agents.yaml`, agent);

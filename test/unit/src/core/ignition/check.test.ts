@@ -6,14 +6,8 @@ import { type Bootstrap, checkBootstrap } from "../../../../../src/core/ignition
 import type { FileEntry, IgnitionConfig } from "../../../../../src/core/ignition/config.ts";
 import { parseIgnition, specVersions } from "../../../../../src/core/ignition/config.ts";
 import { recordPath } from "../../../../../src/core/ignition/record.ts";
-import {
-  fileEntry,
-  fixture,
-  type Networks,
-  sampleConfig,
-  sampleText,
-  type Shape,
-} from "../../../../../src/core/sample/sample.ts";
+import type { Networks } from "../../../../../src/core/sample/networks.ts";
+import { fileEntry, fixture, sampleConfig, sampleText, type Shape } from "../../../../../src/core/sample/sample.ts";
 import { problemsOf } from "../../../../support/problems.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");

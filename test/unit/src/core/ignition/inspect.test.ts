@@ -5,11 +5,11 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { outputTo } from "../../../../../src/cli/output.ts";
 import { payloadCommand } from "../../../../../src/cli/payload.ts";
-import { makePayload } from "../../../../../src/core/bootstrap.ts";
+import { inspect, makePayload } from "../../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
 import { decodeContents, encodeContents } from "../../../../../src/core/ignition/contents.ts";
 import type { FileEntry, IgnitionConfig } from "../../../../../src/core/ignition/config.ts";
-import { type InspectedPayload, inspect } from "../../../../../src/core/ignition/inspect.ts";
+import type { InspectedPayload } from "../../../../../src/core/ignition/inspect.ts";
 import { pointerTo } from "../../../../../src/core/ignition/pointer.ts";
 import { type PayloadRecord, recordPath } from "../../../../../src/core/ignition/record.ts";
 import { serializeIgnition } from "../../../../../src/core/ignition/serialize.ts";
@@ -66,6 +66,15 @@ describe.each(tunnelShapes)("a payload of %s", (shape, release) => {
       sha512: payload.sha512,
       record: { release, options: JSON.parse(JSON.stringify(tunnel)) as unknown },
     });
+  });
+
+  it("has a record with 0.1.0's word for the release's image, so that its bytes stay the same", () => {
+    const record = filesOf(read(payload.text)).find(({ path }) => path === recordPath);
+    expect(JSON.parse(decodeContents(record?.contents).toString())).toMatchObject({
+      version: "0.1.0",
+      options: { image: "payload" },
+    });
+    expect(found.record.options).toMatchObject({ image: "release" });
   });
 
   it("is shown with the bytes that the tunnel really adds", () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { inspect } from "../../../../../src/core/ignition/inspect.ts";
+import { inspect } from "../../../../../src/core/bootstrap.ts";
 import { type PointerProps, pointerTo } from "../../../../../src/core/ignition/pointer.ts";
 import { serializeIgnition, withDigest } from "../../../../../src/core/ignition/serialize.ts";
 import { fixture } from "../../../../../src/core/sample/sample.ts";

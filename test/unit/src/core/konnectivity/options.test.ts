@@ -13,7 +13,7 @@ const defaults = {
   acceptUnauthenticatedAgents: false,
   address: "detect",
   listenAddress: "address",
-  image: "payload",
+  image: "release",
   agents: { kind: "DaemonSet", hostNetwork: false },
   certificates: { keyAlgorithm: "ecdsa-p256", days: 1 },
 };
@@ -149,9 +149,10 @@ describe("a bad value", () => {
     ],
     "tunnel.image": [
       {
-        expected: "payload, or an object with server (and agent, binaryDirectory)",
-        values: ["Payload", pinned, 5, null, []],
+        expected: "release, or an object with server (and agent, binaryDirectory)",
+        values: ["Release", pinned, 5, null, []],
       },
+      { expected: "release, which was called payload in 0.1.0: write release", values: ["payload"] },
     ],
     "tunnel.image.server": [
       {
@@ -419,7 +420,7 @@ describe("the image", () => {
   it.each([
     {
       of: "the release payload is put in on the node",
-      image: "payload",
+      image: "release",
       server: ["@IMAGE@", "/usr/bin/proxy-server"],
       agent: ["@IMAGE@", "/usr/bin/proxy-agent"],
     },
@@ -504,7 +505,7 @@ describe("a warning", () => {
   });
 
   it.each([
-    { image: "payload", named: [] },
+    { image: "release", named: [] },
     { image: { server: pinned }, named: [] },
     { image: { server: unpinned }, named: [unpinned] },
     { image: { server: unpinned, agent: unpinned }, named: [unpinned] },
