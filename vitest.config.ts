@@ -1,17 +1,13 @@
-import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
+/** `npm test`: unit and synth tests. They need Node.js, Terraform and git, and neither root nor Linux. */
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // These run in namespaces of their own, and not always: `npm run test:clouds`.
-    exclude: ["test/e2e/clouds/**"],
+    include: ["test/unit/**/*.test.ts", "test/stacks/**/*.test.ts"],
     // Workers keep what they loaded: every isolated file would load cdktf and the providers again.
     pool: "threads",
     isolate: false,
-    // One more than there are cores: those with a lab mostly wait.
-    maxWorkers: availableParallelism() + 1,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

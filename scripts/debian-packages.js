@@ -20,8 +20,8 @@ export const labPrograms = {
   useradd: "passwd",
 };
 
-/** Programs that the tests run beside those. */
-export const testPrograms = {
+/** Programs that `npm run test:e2e` runs beside those. */
+export const e2ePrograms = {
   shellcheck: "shellcheck",
   patch: "patch",
   faketime: "faketime",

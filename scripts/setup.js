@@ -1,16 +1,22 @@
-// Gets this machine ready: npm packages; with --for-lab also what `npm run demo` runs for real, with --for-tests what
-// `npm test` and `npm run bench` do, with --for-clouds what `npm run test:clouds` does, with --for-vm what `npm run test:vm`
-// does beside the lab.
+// Prepares this machine for an npm script. Every script needs the npm packages; the flags name what else it needs:
+//   --for-test     `npm test`: the packages for development, and Terraform
+//   --for-lab      `npm run demo` and what else starts a lab: root, Debian packages, Go programs, images
+//   --for-e2e      `npm run test:e2e`: the lab, and the other programs that its tests run
+//   --for-clouds   `npm run test:clouds`: root, and Debian packages
+//   --for-vm       `npm run test:vm`: Debian packages beside the lab's
 import { spawnSync } from "node:child_process";
-import { cloudPrograms, labPrograms, testPrograms, vmPrograms } from "./debian-packages.js";
+import { cloudPrograms, e2ePrograms, labPrograms, vmPrograms } from "./debian-packages.js";
 import { ensureDependencies } from "../src/runtime/packages.js";
 import { ensureGoProgram, labGoPrograms, mustBeBuilt, oldProxies, titleOf } from "../lab/go-programs.js";
 import { ensureNodeVersions } from "./node-versions.js";
 
-const forTests = process.argv.includes("--for-tests");
-const forLab = forTests || process.argv.includes("--for-lab");
-const forClouds = process.argv.includes("--for-clouds");
-const forVm = process.argv.includes("--for-vm");
+/** @param {string} name */
+const isFor = (name) => process.argv.includes(`--for-${name}`);
+const forTest = isFor("test");
+const forE2e = isFor("e2e");
+const forLab = forE2e || isFor("lab");
+const forClouds = isFor("clouds");
+const forVm = isFor("vm");
 
 /** Go programs that only the tests need. */
 const testGoPrograms = /** @type {const} */ (["kubernetes-schema", "load", ...oldProxies]);
@@ -53,37 +59,46 @@ function ensurePackages(programs) {
   }
 }
 
-await orStop(() => {
-  // The cdktf command is among the packages for development.
-  ensureDependencies({ forTests: forLab || forClouds });
-});
-
-const terraform = process.env.TERRAFORM_BINARY_NAME ?? "terraform";
-const noTerraform = "Install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.";
-
-if (forClouds) {
-  if (process.getuid?.() !== 0) stop("The clouds run in namespaces of their own: run this as root.");
-  ensurePackages(cloudPrograms);
-  if (isMissing(terraform)) stop(noTerraform);
+/** Which right this needs and why; undefined if it needs none or has it. */
+function missingRight() {
+  if (!forLab && !forClouds) return undefined;
+  if (process.platform !== "linux") return "This runs machines in namespaces of Linux: run it on Linux, as root.";
+  if (process.getuid?.() === 0) return undefined;
+  return forLab
+    ? "The lab makes namespaces, mounts and control groups of its own: run this as root."
+    : "The clouds run in namespaces of their own: run this as root.";
 }
 
+// Before anything is installed.
+const right = missingRight();
+if (right !== undefined) stop(right);
+
+await orStop(() => {
+  // The cdktf command is among the packages for development.
+  ensureDependencies({ forTests: forTest || forLab || forClouds });
+});
+
+if (forClouds) ensurePackages(cloudPrograms);
+
 if (forLab) {
-  if (process.getuid?.() !== 0)
-    stop("The lab makes namespaces, mounts and control groups of its own: run this as root.");
-  ensurePackages({ ...labPrograms, ...(forTests && testPrograms), ...(forVm && vmPrograms) });
-  const unbuilt = [...labGoPrograms, ...(forTests ? testGoPrograms : [])].filter(mustBeBuilt);
+  ensurePackages({ ...labPrograms, ...(forE2e && e2ePrograms), ...(forVm && vmPrograms) });
+  const unbuilt = [...labGoPrograms, ...(forE2e ? testGoPrograms : [])].filter(mustBeBuilt);
   if (unbuilt.length > 0 && isMissing("go"))
     stop(
       `These must be built from source: ${unbuilt.map(titleOf).join("; ")}. Install Go 1.26.2 or newer; KONNECTIVITY_COMPONENTS can name a folder that contains kube-apiserver, etcd, proxy-server and proxy-agent.`,
     );
-  if (isMissing(terraform)) stop(noTerraform);
+}
+
+if ((forTest || forLab || forClouds) && isMissing(process.env.TERRAFORM_BINARY_NAME ?? "terraform"))
+  stop("Install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.");
+
+if (forLab)
   await orStop(async () => {
     const { ensureImages } = await import("../lab/images.js");
     ensureImages();
   });
-}
 
-if (forTests) {
+if (forE2e) {
   await orStop(ensureNodeVersions);
   for (const program of testGoPrograms) await orStop(() => ensureGoProgram(program));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Call, disturbance, firstAnswer, isQuiet, percentile } from "./statistics.ts";
+import { type Call, disturbance, firstAnswer, isQuiet, percentile } from "../../../../e2e/load/statistics.ts";
 
 const call = (sent: number, took: number, failure = ""): Call => ({ sent, took, failure });
 

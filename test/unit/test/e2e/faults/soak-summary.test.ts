@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Call } from "../load/statistics.ts";
-import { lossOf, lostOf } from "./fault.ts";
-import { withPart } from "./page.ts";
-import { summaryOf, unexplained } from "./soak-summary.ts";
+import type { Call } from "../../../../e2e/load/statistics.ts";
+import { lossOf, lostOf } from "../../../../e2e/faults/fault.ts";
+import { withPart } from "../../../../e2e/faults/page.ts";
+import { summaryOf, unexplained } from "../../../../e2e/faults/soak-summary.ts";
 
 const call = (sent: number, took: number, failure = ""): Call => ({ sent, took, failure });
 const windows = [

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { PodTemplateSpec } from "kubernetes-types/core/v1.js";
 import { parse } from "yaml";
-import { decodeContents } from "../../../src/core/ignition/contents.ts";
-import { parseIgnition } from "../../../src/core/ignition/config.ts";
-import { agentArguments } from "../../../src/core/konnectivity/agents.ts";
-import { readTunnel } from "../../../src/core/konnectivity/options.ts";
-import { serverArguments } from "../../../src/core/konnectivity/server-pod.ts";
-import { ours, payloadOf, upstream, type Variant } from "./variant.ts";
+import { decodeContents } from "../../../../../src/core/ignition/contents.ts";
+import { parseIgnition } from "../../../../../src/core/ignition/config.ts";
+import { agentArguments } from "../../../../../src/core/konnectivity/agents.ts";
+import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
+import { serverArguments } from "../../../../../src/core/konnectivity/server-pod.ts";
+import { ours, payloadOf, upstream, type Variant } from "../../../../bench/tunnel/variant.ts";
 
 function podsOf(variant: Variant) {
   const files = parseIgnition(payloadOf(variant)).storage?.files ?? [];

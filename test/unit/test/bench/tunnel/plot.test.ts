@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { niceTicks, plot } from "./plot.ts";
+import { niceTicks, plot } from "../../../../bench/tunnel/plot.ts";
 
 const chart = {
   title: "creates/s",
