@@ -12,10 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { projectFile } from "../../../../src/runtime/project-files.js";
-import { program } from "../../../support/cli.ts";
-import { destroyTimeSteps, runIn } from "../../../support/clone.ts";
-import { changedExample, exampleOf, Project } from "../../../support/stacks.ts";
+import { projectFile } from "../../../src/runtime/project-files.js";
+import { program } from "../../support/cli.ts";
+import { destroyTimeSteps, runIn } from "../../support/clone.ts";
+import { changedExample, exampleOf, Project } from "../../support/stacks.ts";
 
 const { dependencies } = JSON.parse(readFileSync(projectFile("package.json"), "utf8")) as { dependencies: object };
 

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { addressesIn, deployedMachine } from "../../../../src/cli/deployed-state.ts";
-import { runWith } from "../../../support/cli.ts";
-import { changedExample, exampleOf, metadata, Project } from "../../../support/stacks.ts";
-import { runTerraform } from "../../../support/terraform.ts";
+import { addressesIn, deployedMachine } from "../../../src/cli/deployed-state.ts";
+import { runWith } from "../../support/cli.ts";
+import { changedExample, exampleOf, metadata, Project } from "../../support/stacks.ts";
+import { runTerraform } from "../../support/terraform.ts";
 
 const { files } = exampleOf("aws");
 let project: Project | undefined;

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Clone, destroyTimeSteps, runIn } from "../../../support/clone.ts";
-import { changedExample, exampleOf, Project } from "../../../support/stacks.ts";
+import { Clone, destroyTimeSteps, runIn } from "../../support/clone.ts";
+import { changedExample, exampleOf, Project } from "../../support/stacks.ts";
 
 let clone: Clone;
 let project: Project;

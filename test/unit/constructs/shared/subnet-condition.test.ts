@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { addressForMachines } from "../../../constructs/shared/subnet-condition.ts";
-import { runTerraform } from "../../support/terraform.ts";
+import { addressForMachines } from "../../../../constructs/shared/subnet-condition.ts";
+import { runTerraform } from "../../../support/terraform.ts";
 
 const five = [0, 1, 2, 3, -1];
 
