@@ -53,6 +53,34 @@ describe("renovate.json", () => {
   });
 });
 
+describe.each(["CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md", "renovate.json"])("%s", (page) => {
+  it("names only paths that exist", () => {
+    const files = projectFiles();
+    const word = String.raw`[\w.*-]|<platform>`;
+    const paths = [...readProjectText(page).matchAll(new RegExp(`\`((?:${word})+(?:/(?:${word})+)+)/?\``, "g"))].map(
+      ([, path = ""]) => path.replaceAll("<platform>", "aws"),
+    );
+    const exists = (path: string) =>
+      files.some((file) => new RegExp(`${globToRegExp(path).source.slice(0, -1)}(/|$)`).test(file));
+    // 0.2.0 moved these, and the page says where they were.
+    const moved = page === "CHANGELOG.md" ? /^constructs\/(config|payload|konnectivity)$/ : /^$/;
+    expect(paths.filter((path) => !exists(path) && !moved.test(path))).toEqual([]);
+  });
+});
+
+describe("the tree in docs/architecture.md", () => {
+  it("shows every folder at the top, in constructs and in src", () => {
+    const [, tree = ""] = /## The tree\s+```\n([\s\S]+?)\n```/.exec(readProjectText("docs/architecture.md")) ?? [];
+    const shown = new Set([...tree.matchAll(/(?<=^|[ /])[\w-]+(?=\/)/gm)].map(([name]) => name));
+    const folders = projectFiles().flatMap((file) => {
+      const [top = "", below = "", rest] = file.split("/");
+      if (top.startsWith(".") || below === "") return [];
+      return (top === "constructs" || top === "src") && rest !== undefined ? [top, below] : [top];
+    });
+    expect([...new Set(folders)].filter((name) => !shown.has(name))).toEqual([]);
+  });
+});
+
 describe("the package", () => {
   it("contains only what exists, and no tests", () => {
     const { files } = JSON.parse(readProjectText("package.json")) as { files: string[] };
