@@ -12,7 +12,7 @@ import { projectFile } from "../../src/runtime/project-files.js";
 import { exampleOf, Project } from "../support/stacks.ts";
 
 const read = (file: string) => readFileSync(projectFile(file), "utf8");
-const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "stacks/README.md"].concat(
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "stacks/README.md"].concat(
   readdirSync(projectFile("docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
