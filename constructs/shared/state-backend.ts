@@ -1,10 +1,10 @@
-import { closeSync, constants, existsSync, fchmodSync, lstatSync, openSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { closeSync, constants, fchmodSync, lstatSync, openSync } from "node:fs";
+import { relative } from "node:path";
 import { AzurermBackend, GcsBackend, LocalBackend, S3Backend, type TerraformStack } from "cdktf";
 import type { z } from "zod";
 import type { stateSchema } from "../../src/config/state.ts";
 import { everything, ignoreInGit, keepPrivate, makePrivateFolder } from "../../src/files/private-folder.ts";
-import { hasResources } from "../../src/config/saved-metadata.ts";
+import { isStateLost, stateBackupOf, stateFileOf } from "../../src/files/terraform-state.ts";
 import { nothingThere, reasonOf } from "../../src/files/user-file.ts";
 import { UserError, problem } from "../../src/core/errors.ts";
 import { plainLiteral } from "../../src/core/terraform-literal.ts";
@@ -12,10 +12,6 @@ import { stackFolder } from "./stack-folder.ts";
 
 /** Where a stack's state is: exactly one of `local`, `s3`, `gcs` and `azurerm`. A local folder is absolute. */
 export type StateBackendProps = Readonly<z.output<typeof stateSchema>>;
-
-const backupOf = (file: string) => `${file}.backup`;
-/** The file of a stack's local state. */
-export const localFile = (folder: string, stack: string) => join(folder, `${stack}.tfstate`);
 
 /** Tells a stack where its state is. Terraform accepts only literals in a backend. */
 export function addStateBackend(stack: TerraformStack, state: StateBackendProps): void {
@@ -46,20 +42,12 @@ export function addStateBackend(stack: TerraformStack, state: StateBackendProps)
 
 /** Relative to the stack's folder, so that the tree can move. */
 function localStateFile(stack: TerraformStack, folder: string): string {
-  return plainLiteral(relative(stackFolder(stack), localFile(folder, stack.node.id)), "The path of the state");
+  return plainLiteral(relative(stackFolder(stack), stateFileOf(folder, stack.node.id)), "The path of the state");
 }
 
 /** The backup that Terraform keeps beside a local state, relative to the stack's folder. None beside a shared state. */
 export function localStateBackups(stack: TerraformStack, { local }: StateBackendProps): string[] {
-  return local === undefined ? [] : [backupOf(localStateFile(stack, local.folder))];
-}
-
-/** Terraform writes a local state in place: killed at that moment it leaves an empty one, which it takes for none. */
-function mustBeWhole(file: string): void {
-  const backup = backupOf(file);
-  const empty = existsSync(file) && readFileSync(file, "utf8").trim() === "";
-  if (empty && existsSync(backup) && hasResources(readFileSync(backup, "utf8")))
-    throw new UserError(problem("state-lost", { file, backup }));
+  return local === undefined ? [] : [stateBackupOf(localStateFile(stack, local.folder))];
 }
 
 /** What a state folder holds that is not for everybody who can read a repository: states, backups, locks. */
@@ -71,14 +59,15 @@ const stateFiles = ["/*.tfstate", "/*.tfstate.*", "/cluster.json", "/.cluster.js
  * @param own whether the folder is there for the state alone, and not the user's project itself
  */
 export function protectLocalState(folder: string, stacks: readonly string[], own = true): void {
-  const files = stacks.map((stack) => localFile(folder, stack)).flatMap((file) => [file, backupOf(file)]);
+  const files = stacks.map((stack) => stateFileOf(folder, stack)).flatMap((file) => [file, stateBackupOf(file)]);
   try {
     const isNew = makePrivateFolder(folder) !== undefined;
     if (own) keepPrivate(folder);
     ignoreInGit(folder, isNew ? everything : stateFiles);
     const links = files.filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink());
     if (links.length > 0) throw new UserError(...links.map((file) => problem("state-is-link", { file })));
-    for (const stack of stacks) mustBeWhole(localFile(folder, stack));
+    const lost = stacks.map((stack) => stateFileOf(folder, stack)).find(isStateLost);
+    if (lost !== undefined) throw new UserError(problem("state-lost", { file: lost, backup: stateBackupOf(lost) }));
     for (const file of files) keepForOwner(file);
   } catch (error) {
     if (error instanceof UserError) throw error;

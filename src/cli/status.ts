@@ -4,7 +4,7 @@ import type { Status } from "../cluster/diagnose.ts";
 import type { Output } from "./output.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 
-/** How much of each log is looked at for the reason of a failure. */
+/** How many lines of each log are searched for the reason of a failure. */
 const logLines = 200;
 
 interface StatusOptions extends TargetOptions {
@@ -12,7 +12,7 @@ interface StatusOptions extends TargetOptions {
   readonly json?: boolean;
 }
 
-/** `status`: how the tunnel is, what is wrong with it, and what to do. */
+/** `status`: whether the tunnel works, what is wrong with it, and what to do. */
 export function statusCommand(output: Output): Command {
   return withTarget(
     new Command("status").description(
@@ -32,8 +32,8 @@ export function statusCommand(output: Output): Command {
         const text = statusText(status);
         if (text !== before) {
           if (options.json !== true) output.text(before === "" ? text : `\n${new Date().toISOString()}\n${text}`);
-          else if (options.watch === true) output.text(`${JSON.stringify(forMachines(status))}\n`);
-          else output.json(forMachines(status));
+          else if (options.watch === true) output.text(`${JSON.stringify(toJson(status))}\n`);
+          else output.json(toJson(status));
         }
         before = text;
         const fine = status.state === "carries" || status.state === "ended";
@@ -44,8 +44,9 @@ export function statusCommand(output: Output): Command {
     });
 }
 
-/** The logs are in a gather. */
-function forMachines({ cluster, ...rest }: Status) {
-  if (cluster === undefined || !("pods" in cluster)) return { ...rest, cluster };
+/** Without the pods' logs, which `gather` has. An API that cannot be reached is `silent` in this format. */
+function toJson({ cluster, ...rest }: Status) {
+  if (cluster === undefined) return { ...rest, cluster };
+  if ("unreachable" in cluster) return { ...rest, cluster: { silent: cluster.unreachable } };
   return { ...rest, cluster: { ...cluster, pods: cluster.pods.map(({ log: _, ...pod }) => pod) } };
 }

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Target } from "../cluster/collect.ts";
 import type { Transport } from "../cluster/probe.ts";
@@ -8,10 +8,10 @@ import { shellWord } from "../core/shell-word.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { labName } from "./lab.ts";
 
-/** Where `status` and `gather` look. */
+/** What `status` and `gather` examine. */
 export interface TargetOptions {
   readonly name?: string;
-  /** true: the machine that was deployed from here. */
+  /** true: the machine that was deployed from this folder. */
   readonly ssh?: string | true;
   readonly node?: readonly string[];
   readonly kubeconfig?: string;
@@ -23,29 +23,29 @@ export function withTarget(command: Command): Command {
     .option(
       "--ssh [destination]",
       "a real bootstrap machine instead, like core@10.0.0.5, by this machine's ssh (default: the one that was deployed from here)",
-      place,
+      sshDestination,
     )
-    .option("--node <destination...>", "nodes, the same way: their agents' side", places)
+    .option("--node <destination...>", "nodes, the same way: their agents' side", sshDestinations)
     .option("--kubeconfig <file>", "the cluster's API: the agents' pods, and their logs where it can get them");
 }
 
-/** What is to be looked at; a lab if nothing of a real cluster is named. */
+/** A lab, unless the options name a part of a real cluster. */
 export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptions): Promise<Target> {
   const real = { "--ssh": ssh, "--node": node[0], "--kubeconfig": kubeconfig };
   const named = Object.entries(real).flatMap(([option, value]) => (value === undefined ? [] : [option]));
   if (name !== undefined && named.length > 0)
     throw new UserError(...named.map((option) => problem("lab-or-cluster", { option })));
-  if (named.length === 0) return { ways: await labWays(name ?? "local") };
-  const { waysBySsh } = await import("../cluster/probe.ts");
-  const machine = ssh === true ? await machineFromHere() : ssh;
-  const ways = waysBySsh([...(machine === undefined ? [] : [machine]), ...node]);
+  if (named.length === 0) return { transports: await transportsOfLab(name ?? "local") };
+  const { sshTransports } = await import("../cluster/probe.ts");
+  const machine = ssh === true ? await machineDeployedHere() : ssh;
+  const transports = sshTransports([...(machine === undefined ? [] : [machine]), ...node]);
   const firewallCommand = await firewallCommandFor(kubeconfig);
-  if (kubeconfig === undefined) return { ways, firewallCommand };
+  if (kubeconfig === undefined) return { transports, firewallCommand };
   const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
-  return { ways, firewallCommand, api: new ClusterApi(readKubeconfig(kubeconfig)) };
+  return { transports, firewallCommand, api: new ClusterApi(readKubeconfig(kubeconfig)) };
 }
 
-/** The command line that prints the firewall rule, with the config and the install folder that are here. */
+/** The command that prints the firewall rule, with the config file and the install folder that exist here. */
 async function firewallCommandFor(kubeconfig: string | undefined): Promise<string | undefined> {
   const { configFileIfThere } = await import("../../stacks/inputs.ts");
   const { readConfig } = await import("../config/config-file.ts");
@@ -61,41 +61,36 @@ async function firewallCommandFor(kubeconfig: string | undefined): Promise<strin
     const words = [...(config === undefined ? [] : ["--config", config]), relative("", resolve(folder)) || "."];
     return ["npx konnectivity-bootstrap payload firewall", ...words.map(shellWord)].join(" ");
   } catch (error) {
-    // What is wrong with the config is told where it is used.
+    // Commands that use the config report its errors.
     if (error instanceof UserError) return undefined;
     throw error;
   }
 }
 
-async function machineFromHere(): Promise<string> {
+async function machineDeployedHere(): Promise<string> {
   const { configFileIfThere, readInputs } = await import("../../stacks/inputs.ts");
   const { deployedMachine } = await import("./deployed-state.ts");
   return deployedMachine(readInputs(configFileIfThere(process.env), new Date()));
 }
 
-async function labWays(name: string): Promise<Transport[]> {
+async function transportsOfLab(name: string): Promise<Transport[]> {
   if (process.getuid?.() !== 0) throw new UserError(problem("root-needed"));
-  const { Lab } = await import("../../lab/lab.ts");
+  const [{ Lab }, { labTransports }] = await Promise.all([
+    import("../../lab/lab.ts"),
+    import("../../lab/transports.ts"),
+  ]);
   const lab = Lab.ifRunning(name, labFolder(name));
   if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
-  return [lab.bootstrap, ...lab.nodes].map((machine) => ({
-    machine: machine.name,
-    command: machine.enter(["bash", "-s", "--"]),
-    // A lab has no journal: bootkube's log is beside the machine.
-    ...(machine === lab.bootstrap && { beside: () => ({ said: ours(join(machine.folder, "bootkube.log")) }) }),
-  }));
+  return labTransports(lab);
 }
 
-const ours = (log: string) =>
-  readFileSync(log, "utf8")
-    .split("\n")
-    .filter((line) => line.startsWith("konnectivity-bootstrap: "))
-    .join("\n");
-
-/** ssh would take it for an option. */
-function place(destination: string): string {
+/** ssh would take a leading "-" for an option. */
+function sshDestination(destination: string): string {
   if (!/^[^-\s]\S*$/.test(destination)) throw new InvalidArgumentError("Give user@address, or a name of ssh's config.");
   return destination;
 }
 
-const places = (destination: string, before: readonly string[] = []) => [...before, place(destination)];
+const sshDestinations = (destination: string, before: readonly string[] = []) => [
+  ...before,
+  sshDestination(destination),
+];

@@ -1,13 +1,13 @@
 import { ApiException, type V1Pod } from "@kubernetes/client-node";
 import { agentName, namespace } from "../core/konnectivity/names.ts";
-import { type ClusterApi, ignoreNotFound, requestOptions, describeApiError } from "./api.ts";
+import { type ClusterApi, requestOptions, describeApiError } from "./api.ts";
 import { lastReason, type Reason } from "./reasons.ts";
 
-/** An agent as the cluster's API knows it. */
-export interface PodSeen {
+/** An agent's pod as the cluster's API reports it. */
+export interface AgentPod {
   readonly name: string;
   readonly node: string;
-  /** The kubelet's word for it: Running, Pending, or why its container waits. */
+  /** The pod's phase, or the reason why its container waits, such as ImagePullBackOff. */
   readonly state: string;
   readonly ready: boolean;
   readonly restarts: number;
@@ -18,40 +18,46 @@ export interface PodSeen {
   readonly reason: Reason | undefined;
 }
 
-/** What the API says of the agents, or why it says nothing. */
-export type PodsSeen =
+/** What the API reports about the agents, or why it could not be asked. */
+export type AgentPods =
   | {
-      /** Whether the bootstrap has, as openshift-install asks for it. */
+      /** Whether the bootstrap has ended, by the condition that openshift-install waits for. */
       readonly ended: boolean;
-      readonly pods: readonly PodSeen[];
-      /** What kept something from starting. */
+      readonly pods: readonly AgentPod[];
+      /** Warnings of the tunnel's namespace: what kept something from starting. */
       readonly events: readonly string[];
     }
-  | { readonly silent: string };
+  | { readonly unreachable: string };
 
-/** Asks a cluster for the agents' pods, their logs and what kept them from starting. Nothing is changed. */
-export async function askCluster(api: ClusterApi, logLines: number): Promise<PodsSeen> {
+/** Reads the agents' pods, their logs and the warnings about them. Read-only. */
+export async function collectAgentPods(api: ClusterApi, logLines: number): Promise<AgentPods> {
   try {
-    const labelSelector = `app=${agentName}`;
-    const [bootstrap, { items: pods }, { items: events }] = await Promise.all([
-      ignoreNotFound(
-        api.core.readNamespacedConfigMap({ namespace: "kube-system", name: "bootstrap" }, requestOptions()),
-      ),
-      api.core.listNamespacedPod({ namespace, labelSelector }, requestOptions()),
+    const [bootstrap, pods, { items: events }] = await Promise.all([
+      api.bootstrapStatus(),
+      listAgentPods(api),
       api.core.listNamespacedEvent({ namespace, fieldSelector: "type=Warning" }, requestOptions()),
     ]);
     const sentences = events.map(({ involvedObject: { kind, name }, message }) => `${kind}/${name}: ${message ?? ""}`);
     return {
-      ended: bootstrap?.data?.status === "complete",
-      pods: await Promise.all(pods.map((pod) => seen(api, pod, logLines))),
+      ended: bootstrap === "complete",
+      pods: await Promise.all(pods.map((pod) => describePod(api, pod, logLines))),
       events: [...new Set(sentences)],
     };
   } catch (error) {
-    return { silent: `${api.server} cannot be asked: ${describeApiError(error)}` };
+    return { unreachable: `${api.server} cannot be asked: ${describeApiError(error)}` };
   }
 }
 
-async function seen(api: ClusterApi, { metadata, spec, status }: V1Pod, tailLines: number): Promise<PodSeen> {
+export async function listAgentPods({ core }: ClusterApi): Promise<V1Pod[]> {
+  return (await core.listNamespacedPod({ namespace, labelSelector: `app=${agentName}` }, requestOptions())).items;
+}
+
+export function isReady({ status }: V1Pod): boolean {
+  return status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
+}
+
+async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Promise<AgentPod> {
+  const { metadata, spec, status } = pod;
   const name = metadata?.name ?? "";
   const [container] = status?.containerStatuses ?? [];
   let log: string | undefined;
@@ -65,7 +71,7 @@ async function seen(api: ClusterApi, { metadata, spec, status }: V1Pod, tailLine
     name,
     node: spec?.nodeName ?? "no node",
     state: container?.state?.waiting?.reason ?? status?.phase ?? "unknown",
-    ready: status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") === true,
+    ready: isReady(pod),
     restarts: container?.restartCount ?? 0,
     ...(log !== undefined && { log }),
     ...(noLog !== undefined && { noLog }),
@@ -73,13 +79,13 @@ async function seen(api: ClusterApi, { metadata, spec, status }: V1Pod, tailLine
   };
 }
 
-/** The API's own sentence. */
+/** The message in an API error's body, or its code. */
 function messageOf({ code, body }: ApiException<unknown>): string {
   try {
     const { message } = JSON.parse(String(body)) as { message?: unknown };
     if (typeof message === "string") return message;
   } catch {
-    // Then the code says it.
+    // Not every body is a Status object.
   }
   return `it says ${code}`;
 }

@@ -16,10 +16,10 @@ import { version } from "../core/package.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { timeLimit } from "../core/time-limits.ts";
 
-/** How long one question may take. */
+/** Time limit of one request. */
 const seconds = () => timeLimit(20);
 
-/** A kubeconfig of the user's, or one sentence why it is none. */
+/** Reads a kubeconfig of the user's. Throws a UserError if it is none. */
 export function readKubeconfig(file: string): KubeConfig {
   const text = readUserFile(file, "give the kubeconfig of a cluster");
   const config = new KubeConfig();
@@ -34,7 +34,7 @@ export function readKubeconfig(file: string): KubeConfig {
   return config;
 }
 
-/** The few questions that a cluster is asked, and the few deletions; each has an end. */
+/** The API groups that are used. Pass `requestOptions()` to each call: it sets the time limit. */
 export class ClusterApi {
   readonly server: string;
   readonly core: CoreV1Api;
@@ -50,39 +50,45 @@ export class ClusterApi {
     this.#custom = config.makeApiClient(CustomObjectsApi);
   }
 
-  /** The object named "cluster" of one of OpenShift's own kinds. */
+  /** The object named "cluster" of one of OpenShift's own kinds. @returns undefined if it does not exist */
   async openshift<T>(group: string, plural: string): Promise<(KubernetesObject & T) | undefined> {
-    const question = { group, version: "v1", plural, name: "cluster" };
+    const object = { group, version: "v1", plural, name: "cluster" };
     return ignoreNotFound(
-      this.#custom.getClusterCustomObject(question, requestOptions()) as Promise<KubernetesObject & T>,
+      this.#custom.getClusterCustomObject(object, requestOptions()) as Promise<KubernetesObject & T>,
     );
+  }
+
+  /** The bootstrap's status as openshift-install reads it: "complete" at the end. @returns undefined if not reported yet */
+  async bootstrapStatus(): Promise<string | undefined> {
+    const configMap = { namespace: "kube-system", name: "bootstrap" };
+    return (await ignoreNotFound(this.core.readNamespacedConfigMap(configMap, requestOptions())))?.data?.status;
   }
 }
 
-/** Options of one question: who asks, and for how long. */
+/** Options of one request: the user agent, and the time limit. */
 export function requestOptions(): ConfigurationOptions {
-  const named = setHeaderMiddleware("User-Agent", `konnectivity-bootstrap/${version}`);
+  const userAgent = setHeaderMiddleware("User-Agent", `konnectivity-bootstrap/${version}`);
   const middleware: ObservableMiddleware = {
     pre: (context) => {
       context.setSignal(AbortSignal.timeout(1000 * seconds()));
-      return named.pre(context);
+      return userAgent.pre(context);
     },
-    post: (context) => named.post(context),
+    post: (context) => userAgent.post(context),
   };
   return { middleware: [middleware], middlewareMergeStrategy: "append" };
 }
 
-/** What is not there is no mistake. */
-export async function ignoreNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+/** @returns undefined if the object does not exist */
+export async function ignoreNotFound<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
     if (error instanceof ApiException && error.code === 404) return undefined;
     throw error;
   }
 }
 
-/** Why the cluster could not be asked, in words. */
+/** Why a request failed, in words. */
 export function describeApiError(error: unknown): string {
   if (error instanceof ApiException) {
     if (error.code === 401) return "it does not know the kubeconfig's user (401)";

@@ -1,38 +1,41 @@
-import type { PodsSeen } from "./agent-pods.ts";
+import type { AgentPods } from "./agent-pods.ts";
 import type { ClusterApi } from "./api.ts";
-import { type Answer, ask, readAnswer, type Transport } from "./probe.ts";
 import { diagnose, type Status } from "./diagnose.ts";
+import { parseProbe } from "./machine-status.ts";
+import { type ProbeResult, runProbe, type Transport } from "./probe.ts";
 
-/** What is looked at. */
+/** Where `status` and `gather` get their data. */
 export interface Target {
-  /** The bootstrap machine and nodes, as far as there are ways onto them. */
-  readonly ways: readonly Transport[];
-  /** The cluster's API. @default - not looked at */
+  /** The bootstrap machine and nodes that can be reached. */
+  readonly transports: readonly Transport[];
+  /** The cluster's API. @default - not asked */
   readonly api?: ClusterApi;
-  /** The command line that prints the firewall rule of this cluster. @default - not known */
+  /** The command that prints this cluster's firewall rule. @default - not known */
   readonly firewallCommand?: string;
 }
 
-export interface Look {
-  readonly answers: readonly Answer[];
-  readonly cluster: PodsSeen | undefined;
+export interface Collected {
+  readonly probes: readonly ProbeResult[];
+  readonly cluster: AgentPods | undefined;
   readonly status: Status;
 }
 
-/** Looks at everything once, all at the same time. */
-export async function collect({ ways, api, firewallCommand }: Target, logLines: number): Promise<Look> {
-  const [answers, cluster] = await Promise.all([
-    Promise.all(ways.map((way) => ask(way, logLines))),
-    // Only then: loading the client takes longer than all the rest.
-    api === undefined ? undefined : import("./agent-pods.ts").then(({ askCluster }) => askCluster(api, logLines)),
+/** Asks all machines and the API once, in parallel, and diagnoses the tunnel. */
+export async function collect({ transports, api, firewallCommand }: Target, logLines: number): Promise<Collected> {
+  const [probes, cluster] = await Promise.all([
+    Promise.all(transports.map((transport) => runProbe(transport, logLines))),
+    // Loading the Kubernetes client takes longer than everything else here.
+    api === undefined
+      ? undefined
+      : import("./agent-pods.ts").then(({ collectAgentPods }) => collectAgentPods(api, logLines)),
   ]);
-  const machines = answers.flatMap((answer) => ("sections" in answer ? [readAnswer(answer.sections)] : []));
-  const silent = answers.flatMap((answer) =>
-    "silent" in answer ? [{ machine: answer.machine, reason: answer.silent }] : [],
+  const machines = probes.flatMap((probe) => ("sections" in probe ? [parseProbe(probe.sections)] : []));
+  const unreachable = probes.flatMap((probe) =>
+    "unreachable" in probe ? [{ machine: probe.machine, reason: probe.unreachable }] : [],
   );
   return {
-    answers,
+    probes,
     cluster,
-    status: diagnose({ machines, silent, firewallCommand, ...(cluster !== undefined && { cluster }) }),
+    status: diagnose({ machines, unreachable, firewallCommand, ...(cluster !== undefined && { cluster }) }),
   };
 }

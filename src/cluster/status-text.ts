@@ -1,6 +1,7 @@
 import { inLines, oneLine } from "../core/printable.ts";
-import type { Certificate } from "./probe.ts";
-import type { Finding, Status } from "./diagnose.ts";
+import type { Status } from "./diagnose.ts";
+import type { Finding } from "./finding.ts";
+import type { Certificate } from "./machine-status.ts";
 
 const states: Record<Status["state"], string> = {
   carries: "the tunnel carries",
@@ -10,12 +11,12 @@ const states: Record<Status["state"], string> = {
   unknown: "not known: look at the bootstrap machine too (--ssh)",
 };
 
-/** A status for people, safe to print. The same status is the same text, whenever it is asked for. */
+/** The status as text for people, safe to print. It does not depend on the time, so that --watch can compare texts. */
 export function statusText(status: Status): string {
   const { state, server, agents, cluster, findings } = status;
-  const unseen = state === "unknown" && findings.some(({ kind }) => kind === "unknown");
+  const incomplete = state === "unknown" && findings.some(({ kind }) => kind === "unknown");
   const lines: [string, string][] = [
-    ["tunnel", unseen ? "not known: not everything could be looked at" : states[state]],
+    ["tunnel", incomplete ? "not known: not everything could be looked at" : states[state]],
   ];
   if (server !== undefined && state !== "ended") {
     lines.push([
@@ -48,7 +49,7 @@ export function statusText(status: Status): string {
   return `${table}${findings.map(paragraph).join("")}`;
 }
 
-/** What others said may end with a full stop already. */
+/** A quoted message may already end with a full stop. */
 const paragraph = ({ kind, what, advice }: Finding) =>
   `\n${kind}: ${oneLine(what).replace(/\.$/, "")}.\n  → ${oneLine(advice)}.\n`;
 

@@ -1,4 +1,5 @@
 import { type V1Pod, type V1PodTemplateSpec, VersionApi } from "@kubernetes/client-node";
+import { isReady, listAgentPods } from "./agent-pods.ts";
 import { ClusterApi, ignoreNotFound, requestOptions, readKubeconfig, describeApiError } from "./api.ts";
 import {
   agentName,
@@ -93,8 +94,6 @@ function agentsRun({ workload, pods }: AgentWorkload): CheckResult {
 }
 
 function agentsAreReady(pods: readonly V1Pod[]): CheckResult {
-  const isReady = ({ status }: V1Pod) =>
-    status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") === true;
   const others = pods.filter((pod) => !isReady(pod)).map(({ metadata }) => metadata?.name ?? "?");
   const text = `${pods.length - others.length} of ${pods.length} pods are ready`;
   return others.length === 0 && pods.length > 0
@@ -113,19 +112,18 @@ function agentsAreRemoved({ ended, workload, pods }: AgentWorkload): CheckResult
     : failed(`left in ${namespace}: ${left.join(", ")}; oc delete namespace ${namespace}`);
 }
 
-async function readAgentWorkload({ core, apps }: ClusterApi): Promise<AgentWorkload> {
-  const name = agentName;
-  const bootstrap = { namespace: "kube-system", name: "bootstrap" };
-  const [report, daemonSet, deployment, pods] = await Promise.all([
-    ignoreNotFound(core.readNamespacedConfigMap(bootstrap, requestOptions())),
-    ignoreNotFound(apps.readNamespacedDaemonSet({ namespace, name }, requestOptions())),
-    ignoreNotFound(apps.readNamespacedDeployment({ namespace, name }, requestOptions())),
-    core.listNamespacedPod({ namespace, labelSelector: `app=${agentName}` }, requestOptions()),
+async function readAgentWorkload(api: ClusterApi): Promise<AgentWorkload> {
+  const agent = { namespace, name: agentName };
+  const [bootstrap, daemonSet, deployment, pods] = await Promise.all([
+    api.bootstrapStatus(),
+    ignoreNotFound(api.apps.readNamespacedDaemonSet(agent, requestOptions())),
+    ignoreNotFound(api.apps.readNamespacedDeployment(agent, requestOptions())),
+    listAgentPods(api),
   ]);
   const template = daemonSet?.spec?.template ?? deployment?.spec?.template;
   return {
-    ended: report?.data?.status === "complete",
+    ended: bootstrap === "complete",
     workload: template && { kind: daemonSet === undefined ? "Deployment" : "DaemonSet", template },
-    pods: pods.items,
+    pods,
   };
 }

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { type Platform, platforms } from "./platform.ts";
+import { hasResources, stateFileOf } from "../files/terraform-state.ts";
 import { writeUserFiles } from "../files/user-file.ts";
 
 /**
@@ -19,13 +20,7 @@ export function readSavedMetadata(stateFolder: string): Metadata | undefined {
   return existsSync(file) ? readMetadata(file) : undefined;
 }
 
-/** Whether a state, as Terraform writes it, has resources. */
-export const hasResources = (state: string) => /"resources": \[\s*\{/.test(state);
-
 /** The clouds whose stacks in this folder still have resources. */
 export function deployedIn(stateFolder: string): Platform[] {
-  return platforms.filter((platform) => {
-    const file = join(stateFolder, `${platform}-bootstrap.tfstate`);
-    return existsSync(file) && hasResources(readFileSync(file, "utf8"));
-  });
+  return platforms.filter((platform) => hasResources(stateFileOf(stateFolder, `${platform}-bootstrap`)));
 }

@@ -100,13 +100,42 @@ export function writeUserFiles(files: readonly { file: string; text: string }[],
   }
 }
 
-const partialOf = (name: string) => `.${name}.partial`;
+/**
+ * Writes a file that does not exist yet, readable for its owner only. It appears whole or not at all.
+ * @param advice what to do if something of that name exists; it is not touched
+ */
+export function writeNewUserFile(file: string, bytes: Uint8Array, advice: string): void {
+  const mustBeNew = () => {
+    if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
+      throw new UserError(problem("file-exists", { file, advice }));
+  };
+  const partial = join(dirname(file), partialOf(basename(file)));
+  try {
+    mustBeNew();
+    rmSync(partial, { force: true });
+    try {
+      writeWhole(partial, bytes);
+      // Somebody else may have created it meanwhile.
+      mustBeNew();
+      renameSync(partial, file);
+    } catch (error) {
+      rmSync(partial, { force: true });
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(problem("file-unwritable", { file, reason: reasonOf(error) }));
+  }
+}
 
-function writeWhole(file: string, text: string): void {
+/** The name under which a file is written before it is renamed. */
+export const partialOf = (name: string) => `.${name}.partial`;
+
+function writeWhole(file: string, content: string | Uint8Array): void {
   const descriptor = openSync(file, "wx", 0o600);
   try {
     fchmodSync(descriptor, 0o600); // whatever the umask is
-    const bytes = Buffer.from(text);
+    const bytes = Buffer.from(content);
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
     fsyncSync(descriptor);
   } finally {

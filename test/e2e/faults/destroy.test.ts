@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 import { readInputs } from "../../../stacks/inputs.ts";
-import { localFile } from "../../../constructs/shared/state-backend.ts";
+import { stateFileOf } from "../../../src/files/terraform-state.ts";
 import { labFolder } from "../../../lab/folder.ts";
 import { Lab } from "../../../lab/lab.ts";
 import { synthesize } from "../../../stacks/app.ts";
@@ -53,7 +53,7 @@ const statesAreWhole = () => {
 
 /** What a stack's state has. */
 function inState(stack: Stack): string[] {
-  const file = localFile(join(folder, ".state"), stack);
+  const file = stateFileOf(join(folder, ".state"), stack);
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   const { resources = [] } = JSON.parse(text || "{}") as { resources?: { name: string }[] };
   return resources.map((one) => one.name.replace(/_[0-9A-F]{8}$/, "")).sort();

@@ -258,14 +258,14 @@ describe("words of others are printed harmlessly:", () => {
   });
 
   it("every file of a gather", () => {
-    const status = diagnose({ machines: [], silent: [{ machine: evil, reason: forged }] });
+    const status = diagnose({ machines: [], unreachable: [{ machine: evil, reason: forged }] });
     const pod = { ...{ name: evil, node: evil, state: evil, ready: false, restarts: 0 }, reason: undefined, log: evil };
-    const answers = [
-      { machine: evil, silent: evil },
+    const probes = [
+      { machine: evil, unreachable: evil },
       { machine: "m", sections: new Map([["log", `a\r\n\t${evil}`], [evil, evil]]) }, // prettier-ignore
     ];
     const files = gatheredFiles(
-      { answers, cluster: { ended: false, pods: [pod], events: [forged] }, status },
+      { probes, cluster: { ended: false, pods: [pod], events: [forged] }, status },
       new Date(0),
     );
     for (const [name, text] of files) expect(obeyedIn(`${name}${text}`), name).toEqual([]);

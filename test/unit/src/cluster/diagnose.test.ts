@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AgentSeen, Certificate, ServerStatus } from "../../../../src/cluster/probe.ts";
+import type { AgentStatus, Certificate, ServerStatus } from "../../../../src/cluster/machine-status.ts";
 import type { ReasonCode } from "../../../../src/cluster/reasons.ts";
-import { diagnose, type Seen, type Status } from "../../../../src/cluster/diagnose.ts";
+import { diagnose, type Observations, type Status } from "../../../../src/cluster/diagnose.ts";
 import { statusText } from "../../../../src/cluster/status-text.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -19,12 +19,12 @@ const server = (otherwise: Partial<ServerStatus> = {}): ServerStatus => ({
 });
 const alone = { agents: 0, readyz: 500, peers: [] };
 
-const agent = (otherwise: Partial<AgentSeen> = {}): AgentSeen => ({
+const agent = (otherwise: Partial<AgentStatus> = {}): AgentStatus => ({
   ...{ where: "node-0", now, runs: true, readyz: 200, dials: "10.0.0.10:8091", dialling: false },
   ...{ reason: undefined, proxy: undefined, certificates: [certificate("ca.crt")] },
   ...otherwise,
 });
-const away = (code: ReasonCode, otherwise: Partial<AgentSeen> = {}) =>
+const disconnected = (code: ReasonCode, otherwise: Partial<AgentStatus> = {}) =>
   agent({ readyz: 503, reason: { code, words: "these words" }, ...otherwise });
 
 const pod = (otherwise: object = {}) => ({
@@ -32,87 +32,99 @@ const pod = (otherwise: object = {}) => ({
   ...otherwise,
 });
 
-const seen = (one?: ServerStatus, ...agents: readonly AgentSeen[]): Seen => ({
+const observed = (one?: ServerStatus, ...agents: readonly AgentStatus[]): Observations => ({
   machines: [
     ...(one === undefined ? [] : [{ machine: "bootstrap", server: one, agents: [] }]),
     ...agents.map((each) => ({ machine: each.where, server: undefined, agents: [each] })),
   ],
-  silent: [],
+  unreachable: [],
 });
 const refused = { machine: "core@10.0.0.5", reason: "Permission denied (publickey)." };
 const codes = ({ findings }: Status) => findings.map(({ code }) => code);
 const said = (status: Status) => `${status.state}: ${codes(status).join(", ")}`;
 
 describe("a status", () => {
-  it.each<[string, Seen]>([
-    ["carries: ", seen(server(), agent())],
-    ["ended: ended", seen(server({ ended: true, healthz: 0, ...alone, wanted: false }))],
-    ["waiting: not-set-up", seen(server({ ...alone, healthz: 0, wanted: false }))],
-    ["broken: set-up-failed", seen(server({ ...alone, healthz: 0, wanted: false, failedStage: "konnectivity-certs" }))],
-    ["broken: server-down", seen(server({ ...alone, healthz: 0 }), away("refused"))],
-    ["waiting: no-agent-yet", seen(server(alone))],
-    ["waiting: agent-starts", seen(server(alone), agent({ readyz: 503 }))],
-    ["broken: port-blocked", seen(server(alone), agent({ readyz: 503, dialling: true }))],
-    ["broken: port-blocked", seen(server(alone), away("no-answer"))],
-    ["broken: port-blocked", seen(server(alone), away("no-route"))],
-    ["broken: port-refused", seen(server(alone), away("refused"))],
-    ["broken: name-not-resolved", seen(server(alone), away("not-resolved"))],
-    ["broken: tls-other-ca", seen(server(alone), away("unknown-ca"))],
-    ["broken: tls-other-name", seen(server(alone), away("other-name"))],
-    ["broken: tls-agent-refused", seen(server(alone), away("certificate-refused"))],
-    ["broken: token-refused", seen(server(alone), away("token-refused"))],
-    ["broken: clock-behind", seen(server(alone), away("not-yet-valid"))],
-    ["broken: certificate-expired", seen(server(alone), away("expired"))],
-    ["broken: proxy-in-the-way", seen(server(alone), away("refused", { proxy: "http://10.0.0.1:3128" }))],
+  it.each<[string, Observations]>([
+    ["carries: ", observed(server(), agent())],
+    ["ended: ended", observed(server({ ended: true, healthz: 0, ...alone, wanted: false }))],
+    ["waiting: not-set-up", observed(server({ ...alone, healthz: 0, wanted: false }))],
+    [
+      "broken: set-up-failed",
+      observed(server({ ...alone, healthz: 0, wanted: false, failedStage: "konnectivity-certs" })),
+    ],
+    ["broken: server-down", observed(server({ ...alone, healthz: 0 }), disconnected("refused"))],
+    ["waiting: no-agent-yet", observed(server(alone))],
+    ["waiting: agent-starts", observed(server(alone), agent({ readyz: 503 }))],
+    ["broken: port-blocked", observed(server(alone), agent({ readyz: 503, dialling: true }))],
+    ["broken: port-blocked", observed(server(alone), disconnected("no-answer"))],
+    ["broken: port-blocked", observed(server(alone), disconnected("no-route"))],
+    ["broken: port-refused", observed(server(alone), disconnected("refused"))],
+    ["broken: name-not-resolved", observed(server(alone), disconnected("not-resolved"))],
+    ["broken: tls-other-ca", observed(server(alone), disconnected("unknown-ca"))],
+    ["broken: tls-other-name", observed(server(alone), disconnected("other-name"))],
+    ["broken: tls-agent-refused", observed(server(alone), disconnected("certificate-refused"))],
+    ["broken: token-refused", observed(server(alone), disconnected("token-refused"))],
+    ["broken: clock-behind", observed(server(alone), disconnected("not-yet-valid"))],
+    ["broken: certificate-expired", observed(server(alone), disconnected("expired"))],
+    ["broken: proxy-in-the-way", observed(server(alone), disconnected("refused", { proxy: "http://10.0.0.1:3128" }))],
     [
       "broken: handshake-fails",
       {
-        ...seen(server({ ...alone, formerPeers: ["10.0.0.20"] })),
+        ...observed(server({ ...alone, formerPeers: ["10.0.0.20"] })),
         cluster: { ended: false, pods: [pod()], events: [] },
       },
     ],
-    ["broken: handshake-fails", seen(server({ ...alone, formerPeers: ["10.0.0.20"] }))],
+    ["broken: handshake-fails", observed(server({ ...alone, formerPeers: ["10.0.0.20"] }))],
     // One of two: the tunnel carries, and yet somebody must know.
-    ["carries: port-blocked", seen(server(), agent(), away("no-answer", { where: "node-1" }))],
-    ["carries: agent-away", seen(server({ agents: 2 }), agent(), agent({ where: "node-1", readyz: 0 }))],
+    ["carries: port-blocked", observed(server(), agent(), disconnected("no-answer", { where: "node-1" }))],
+    ["carries: agent-away", observed(server({ agents: 2 }), agent(), agent({ where: "node-1", readyz: 0 }))],
     // What is over is over.
-    ["carries: ", seen(server({ formerPeers: ["10.0.0.20"] }), away("no-answer", { readyz: 200 }))],
-    ["carries: dial-errors", seen(server({ dialErrors: { no_agent: 3 } }))],
-    ["carries: certificate-ends-soon", seen(server({ certificates: [certificate("serving/tls.crt", 1)] }))],
-    ["carries: certificate-expired", seen(server({ certificates: [certificate("serving/tls.crt", -1)] }))],
+    ["carries: ", observed(server({ formerPeers: ["10.0.0.20"] }), disconnected("no-answer", { readyz: 200 }))],
+    ["carries: dial-errors", observed(server({ dialErrors: { no_agent: 3 } }))],
+    ["carries: certificate-ends-soon", observed(server({ certificates: [certificate("serving/tls.crt", 1)] }))],
+    ["carries: certificate-expired", observed(server({ certificates: [certificate("serving/tls.crt", -1)] }))],
     // The date explains the handshake: once.
     [
       "broken: certificate-expired",
-      seen(server({ ...alone, certificates: [certificate("serving/tls.crt", -1)] }), away("expired")),
+      observed(server({ ...alone, certificates: [certificate("serving/tls.crt", -1)] }), disconnected("expired")),
     ],
     // Older agents are ready anyway.
-    ["broken: port-blocked", seen(server(alone), away("no-answer", { readyz: 200 }))],
-    ["unknown: ", seen(undefined, agent())],
-    ["ended: ended", { machines: [], silent: [], cluster: { ended: true, pods: [], events: [] } }],
-    ["broken: no-tunnel", { machines: [{ machine: "bastion", server: undefined, agents: [] }], silent: [] }],
-    ["unknown: machine-silent", { machines: [], silent: [refused] }],
+    ["broken: port-blocked", observed(server(alone), disconnected("no-answer", { readyz: 200 }))],
+    ["unknown: ", observed(undefined, agent())],
+    ["ended: ended", { machines: [], unreachable: [], cluster: { ended: true, pods: [], events: [] } }],
+    ["broken: no-tunnel", { machines: [{ machine: "bastion", server: undefined, agents: [] }], unreachable: [] }],
+    ["unknown: machine-silent", { machines: [], unreachable: [refused] }],
     // The bootstrap machine refuses ssh, and a node has no agent yet.
     [
       "unknown: machine-silent",
-      { machines: [{ machine: "node-0", server: undefined, agents: [] }], silent: [refused] },
+      { machines: [{ machine: "node-0", server: undefined, agents: [] }], unreachable: [refused] },
     ],
     // What could be looked at still counts.
-    ["broken: machine-silent, port-blocked", { ...seen(undefined, away("no-answer")), silent: [refused] }],
-    ["carries: machine-silent", { ...seen(server(), agent()), silent: [refused] }],
-    ["waiting: machine-silent, no-agent-yet", { ...seen(server(alone)), silent: [refused] }],
-    ["unknown: api-silent", { machines: [], silent: [], cluster: { silent: "https://api cannot be asked: 401" } }],
-    ["carries: ", { machines: [], silent: [], cluster: { ended: false, pods: [pod({ ready: true })], events: [] } }],
-    ["broken: not-connected", { ...seen(server(alone)), cluster: { ended: false, pods: [pod()], events: [] } }],
-    ["waiting: no-agent-yet", { ...seen(server(alone)), cluster: { ended: false, pods: [], events: [] } }],
+    [
+      "broken: machine-silent, port-blocked",
+      { ...observed(undefined, disconnected("no-answer")), unreachable: [refused] },
+    ],
+    ["carries: machine-silent", { ...observed(server(), agent()), unreachable: [refused] }],
+    ["waiting: machine-silent, no-agent-yet", { ...observed(server(alone)), unreachable: [refused] }],
+    [
+      "unknown: api-silent",
+      { machines: [], unreachable: [], cluster: { unreachable: "https://api cannot be asked: 401" } },
+    ],
+    [
+      "carries: ",
+      { machines: [], unreachable: [], cluster: { ended: false, pods: [pod({ ready: true })], events: [] } },
+    ],
+    ["broken: not-connected", { ...observed(server(alone)), cluster: { ended: false, pods: [pod()], events: [] } }],
+    ["waiting: no-agent-yet", { ...observed(server(alone)), cluster: { ended: false, pods: [], events: [] } }],
     [
       "waiting: agents-do-not-start",
-      { ...seen(server(alone)), cluster: { ended: false, pods: [pod({ state: "ImagePullBackOff" })], events: [] } },
+      { ...observed(server(alone)), cluster: { ended: false, pods: [pod({ state: "ImagePullBackOff" })], events: [] } },
     ],
     // The same agent, by two ways.
     [
       "broken: tls-other-ca",
       {
-        ...seen(server(alone), away("unknown-ca")),
+        ...observed(server(alone), disconnected("unknown-ca")),
         cluster: { ended: false, pods: [pod({ reason: { code: "unknown-ca", words: "these words" } })], events: [] },
       },
     ],
@@ -121,14 +133,14 @@ describe("a status", () => {
   });
 
   it("says in whole sentences what is wrong and what to do", () => {
-    const text = statusText(diagnose(seen(server(alone), away("no-answer"))));
+    const text = statusText(diagnose(observed(server(alone), disconnected("no-answer"))));
     expect(text).toContain(
       "\nwrong: node-0 does not reach 10.0.0.10:8091: these words; the port is blocked between them.\n  → open TCP 8091 from the nodes",
     );
   });
 
   it("says that it does not know, and why", () => {
-    expect(statusText(diagnose({ machines: [], silent: [refused] }))).toBe(
+    expect(statusText(diagnose({ machines: [], unreachable: [refused] }))).toBe(
       "tunnel  not known: not everything could be looked at\n" +
         "\nunknown: core@10.0.0.5 cannot be looked at: Permission denied (publickey).\n" +
         "  → check that ssh leads there without a password, as a user who may run sudo.\n",
@@ -137,8 +149,9 @@ describe("a status", () => {
 
   it("tells another CA from one that was read before", () => {
     const what = (sha256: string) =>
-      diagnose(seen(server(alone), away("unknown-ca", { certificates: [{ ...certificate("ca.crt"), sha256 }] })))
-        .findings[0];
+      diagnose(
+        observed(server(alone), disconnected("unknown-ca", { certificates: [{ ...certificate("ca.crt"), sha256 }] })),
+      ).findings[0];
     expect(what("bb")?.what).toMatch(/its Secret is of another set of keys$/);
     expect(what("aa")?.what).toMatch(/their files agree, but keys are read once, at start/);
     expect(what("aa")?.advice).toMatch(/^start the agents again: oc -n /);
@@ -148,13 +161,13 @@ describe("a status", () => {
     const events = [
       "DaemonSet/konnectivity-agent: pods is forbidden: unable to validate against any security context constraint",
     ];
-    expect(diagnose({ ...seen(server(alone)), cluster: { ended: false, pods: [], events } }).findings[0]?.advice).toBe(
-      events[0],
-    );
+    expect(
+      diagnose({ ...observed(server(alone)), cluster: { ended: false, pods: [], events } }).findings[0]?.advice,
+    ).toBe(events[0]);
   });
 
   it("is the same text whenever it is asked for", () => {
     const later = { now: new Date(now.getTime() + 60_000) };
-    expect(statusText(diagnose(seen(server(later))))).toBe(statusText(diagnose(seen(server()))));
+    expect(statusText(diagnose(observed(server(later))))).toBe(statusText(diagnose(observed(server()))));
   });
 });

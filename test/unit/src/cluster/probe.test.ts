@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { ask, probeScript, readAnswer } from "../../../../src/cluster/probe.ts";
+import { probeScript, runProbe } from "../../../../src/cluster/probe.ts";
+import { parseProbe } from "../../../../src/cluster/machine-status.ts";
 import {
   agentName,
   egressSelector,
@@ -49,10 +50,10 @@ describe("the probe", () => {
   });
 
   it("finds nothing on a machine that has nothing", async () => {
-    const answer = await ask(here, 7);
-    if (!("sections" in answer)) throw new Error(answer.silent);
-    expect([...answer.sections.keys()]).toEqual(["machine", "end"]);
-    expect(readAnswer(answer.sections)).toMatchObject({ server: undefined, agents: [] });
+    const probe = await runProbe(here, 7);
+    if (!("sections" in probe)) throw new Error(probe.unreachable);
+    expect([...probe.sections.keys()]).toEqual(["machine", "end"]);
+    expect(parseProbe(probe.sections)).toMatchObject({ server: undefined, agents: [] });
   });
 
   it("asks the runtime of a real machine", async () => {
@@ -60,10 +61,10 @@ describe("the probe", () => {
     chmodSync(join(folder, "crictl"), 0o755);
     vi.stubEnv("PATH", `${folder}${delimiter}${process.env.PATH ?? ""}`);
     try {
-      const answer = await ask(here, 7);
-      if (!("sections" in answer)) throw new Error(answer.silent);
-      expect(answer.sections.get("agent-1.container")).toBe("CONTAINER_EXITED quay.io/x@sha256:1");
-      expect(readAnswer(answer.sections).agents).toMatchObject([{ runs: false, reason: { code: "no-answer" } }]);
+      const probe = await runProbe(here, 7);
+      if (!("sections" in probe)) throw new Error(probe.unreachable);
+      expect(probe.sections.get("agent-1.container")).toBe("CONTAINER_EXITED quay.io/x@sha256:1");
+      expect(parseProbe(probe.sections).agents).toMatchObject([{ runs: false, reason: { code: "no-answer" } }]);
     } finally {
       vi.unstubAllEnvs();
     }
@@ -71,25 +72,25 @@ describe("the probe", () => {
 
   it("is not believed if it was cut off, and says what was complained of", async () => {
     const complains = { machine: "there", command: ["bash", "-c", "echo '== machine'; echo no sudo for you >&2"] };
-    expect(await ask(complains, 7)).toEqual({ machine: "there", silent: "no sudo for you" });
-    expect(await ask({ machine: "there", command: ["no-such-program"] }, 7)).toMatchObject({
-      silent: expect.stringMatching(/^no-such-program cannot be run: /) as string,
+    expect(await runProbe(complains, 7)).toEqual({ machine: "there", unreachable: "no sudo for you" });
+    expect(await runProbe({ machine: "there", command: ["no-such-program"] }, 7)).toMatchObject({
+      unreachable: expect.stringMatching(/^no-such-program cannot be run: /) as string,
     });
   });
 
   it("takes no line of a log for its own", async () => {
-    const way = {
+    const transport = {
       machine: "there",
       command: ["bash", "-c", "printf '== log\\n == end\\n == ended\\n== record\\n== end\\n'"],
     };
-    const answer = await ask(way, 7);
-    if (!("sections" in answer)) throw new Error(answer.silent);
-    expect(readAnswer(answer.sections).server).toMatchObject({ ended: false, lastLogLine: "== ended" });
+    const probe = await runProbe(transport, 7);
+    if (!("sections" in probe)) throw new Error(probe.unreachable);
+    expect(parseProbe(probe.sections).server).toMatchObject({ ended: false, lastLogLine: "== ended" });
   });
 
   it("knows what counts of a proxy's environment", () => {
     const proxyWith = (proxies: string) =>
-      readAnswer(
+      parseProbe(
         new Map([
           ["agent-1.container", "running x"],
           ["agent-1.arguments", "--proxy-server-host=10.0.0.10\n--proxy-server-port=8091"],
@@ -103,7 +104,7 @@ describe("the probe", () => {
 
   it("knows the stage in which bootkube.sh fails", () => {
     const failedIn = (...stages: readonly object[]) =>
-      readAnswer(
+      parseProbe(
         new Map([
           ["record", "{}"],
           ["stages", stages.map((one) => JSON.stringify(one)).join("\n")],

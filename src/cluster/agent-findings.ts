@@ -1,0 +1,211 @@
+import { agentSecretName, namespace, ports } from "../core/konnectivity/names.ts";
+import type { AgentPod, AgentPods } from "./agent-pods.ts";
+import { expiredAdvice, type Finding } from "./finding.ts";
+import type { AgentStatus, Certificate, ServerStatus } from "./machine-status.ts";
+import type { Reason, ReasonCode } from "./reasons.ts";
+
+export interface AgentObservations {
+  readonly server: ServerStatus | undefined;
+  readonly agents: readonly AgentStatus[];
+  readonly cluster: AgentPods | undefined;
+  readonly firewallCommand: string | undefined;
+}
+
+/** Why agents are not connected. */
+export function agentFindings({ server, agents, cluster, firewallCommand }: AgentObservations): Finding[] {
+  // Without a server no agent can be connected, and that is reported already.
+  if (server !== undefined && server.healthz !== 200) return [];
+  // Up to 4.13 an agent is ready whatever its connection does; the server knows better.
+  const disconnected = agents.filter(({ runs, readyz }) => runs && (readyz !== 200 || server?.agents === 0));
+  const pods = podsIn(cluster);
+  const probed = new Set(agents.map(({ where }) => where));
+  const sides: AgentSide[] = [
+    ...disconnected,
+    ...pods
+      .filter(({ ready, node }) => !ready && !probed.has(node))
+      .map(({ node, reason }) => ({ where: node, reason, dialling: false, certificates: [] })),
+  ];
+  const findings = sides.flatMap((side) => explain(side, server, firewallCommand));
+  if ((server?.agents ?? 0) > 0 || findings.length > 0) return findings;
+  if (server === undefined && (pods.length === 0 || pods.some(({ ready }) => ready))) return [];
+  return withoutReason({ server, cluster }, disconnected);
+}
+
+const podsIn = (cluster: AgentPods | undefined): readonly AgentPod[] =>
+  cluster !== undefined && "pods" in cluster ? cluster.pods : [];
+
+/** A disconnected agent, known from its node or from the API. */
+interface AgentSide {
+  readonly where: string;
+  readonly reason: Reason | undefined;
+  readonly dials?: string | undefined;
+  readonly dialling: boolean;
+  readonly proxy?: string | undefined;
+  readonly certificates: readonly Certificate[];
+}
+
+/** Why one agent is not connected, from what it says itself. */
+function explain(side: AgentSide, server: ServerStatus | undefined, firewallCommand: string | undefined): Finding[] {
+  const { where, reason, dials, dialling, proxy } = side;
+  const target = dials ?? `the bootstrap machine's port ${ports.agent}`;
+  const failure = { where, target, server, firewallCommand, sameCa: sameCa(side.certificates, server) };
+  if (proxy !== undefined)
+    return [
+      {
+        code: "proxy-in-the-way",
+        kind: "wrong",
+        what: `the agent on ${where} dials through the proxy ${proxy}${reason === undefined ? "" : ` (${reason.words})`}`,
+        advice: `something puts HTTPS_PROXY into its pod: add the bootstrap address to noProxy`,
+      },
+    ];
+  if (reason !== undefined)
+    return [{ kind: "wrong", ...explanations[reason.code]({ ...failure, words: reason.words }) }];
+  if (dialling) return [{ kind: "wrong", ...portBlocked({ ...failure, words: "its dial has no answer" }) }];
+  if ((server?.agents ?? 0) === 0) return [];
+  return [
+    {
+      code: "agent-away",
+      kind: "note",
+      what: `the agent on ${where} does not say that it is connected, nor why not: it starts, or hangs`,
+      advice: "look again; until the server drops an agent that hangs (25 s), calls that are given to it fail",
+    },
+  ];
+}
+
+/** No agent gives a reason: concludes what it can from the server's sockets and from the API. */
+function withoutReason(
+  { server, cluster }: Pick<AgentObservations, "server" | "cluster">,
+  disconnected: readonly AgentStatus[],
+): Finding[] {
+  const pods = podsIn(cluster);
+  const running = pods.filter(({ state }) => state === "Running").map(({ node }) => node);
+  const stuck = pods.filter(({ state }) => state !== "Running");
+  const events = cluster !== undefined && "events" in cluster ? cluster.events : [];
+  if (server !== undefined && server.formerPeers.length > 0 && disconnected.length === 0)
+    return [
+      {
+        code: "handshake-fails",
+        kind: "wrong",
+        what: `${server.formerPeers.join(", ")} come to port ${ports.agent} but do not stay: the port is open, the TLS handshake fails`,
+        advice: "look at a node too (--node), or at its agent's log: crictl logs there",
+      },
+    ];
+  // A closed connection may leave a trace on the other side only, so its absence here proves nothing.
+  if (running.length > 0 && disconnected.length === 0)
+    return [
+      {
+        code: "not-connected",
+        kind: "wrong",
+        what: `agents run on ${running.join(", ")}, but none is connected: port ${ports.agent} is blocked, or the TLS handshake fails`,
+        advice: "a node knows which: look at one too (--node)",
+      },
+    ];
+  if (stuck.length > 0 && running.length === 0)
+    return [
+      {
+        code: "agents-do-not-start",
+        kind: "waiting",
+        what: `no agent's pod runs: ${stuck.map(({ node, state }) => `${state} on ${node}`).join(", ")}`,
+        advice: events.at(-1) ?? `oc -n ${namespace} describe pods`,
+      },
+    ];
+  if (disconnected.length > 0)
+    return [
+      {
+        code: "agent-starts",
+        kind: "waiting",
+        what: `the agent on ${disconnected.map(({ where }) => where).join(", ")} has not said anything yet`,
+        advice: "wait a moment",
+      },
+    ];
+  return [
+    {
+      code: "no-agent-yet",
+      kind: "waiting",
+      what: "no agent is there yet: until the first one, webhooks, aggregated APIs, oc logs and oc exec fail with “No agent available”",
+      advice:
+        events.at(-1) ??
+        "wait: agents start with the network of the first node (oc get nodes); where nodes are there already, look at one too (--node)",
+    },
+  ];
+}
+
+interface AgentFailure {
+  readonly where: string;
+  readonly target: string;
+  readonly words: string;
+  readonly server: ServerStatus | undefined;
+  readonly firewallCommand: string | undefined;
+  /** Whether agent and server have the same CA file; undefined if only one of them was examined. */
+  readonly sameCa: boolean | undefined;
+}
+
+function sameCa(ofAgent: readonly Certificate[], server: ServerStatus | undefined): boolean | undefined {
+  const own = ofAgent.find(({ file }) => file === "ca.crt");
+  const servers = server?.certificates.find(({ file }) => file === "serving/ca.crt");
+  return own === undefined || servers === undefined ? undefined : own.sha256 === servers.sha256;
+}
+
+const portBlocked = ({ where, target, words, firewallCommand }: AgentFailure) => ({
+  code: "port-blocked",
+  what: `${where} does not reach ${target}: ${words}; the port is blocked between them`,
+  advice:
+    `open TCP ${ports.agent} from the nodes to the bootstrap machine` +
+    (firewallCommand === undefined ? "" : `; \`${firewallCommand}\` prints the rule`),
+});
+
+/** What each reason in an agent's log means, and what to do. */
+const explanations: Record<ReasonCode, (failure: AgentFailure) => Omit<Finding, "kind">> = {
+  "no-answer": portBlocked,
+  "no-route": portBlocked,
+  refused: ({ where, target, words, server }) => ({
+    code: "port-refused",
+    what: `${where} is refused at ${target} (${words}): a firewall rejects it, or the server listens elsewhere${server === undefined ? "" : ` (it listens on ${server.listens.join(", ") || "nothing"})`}`,
+    advice: `open TCP ${ports.agent} from the nodes to the bootstrap machine; check tunnel.address and tunnel.listenAddress`,
+  }),
+  "not-resolved": ({ where, words }) => ({
+    code: "name-not-resolved",
+    what: `${where} does not find the server's name (${words})`,
+    advice: "put tunnel.address into the nodes' DNS: agents ask their node's, not the cluster's",
+  }),
+  expired: ({ where, words }) => ({
+    code: "certificate-expired",
+    what: `the agent on ${where} finds the server's certificate expired (${words})`,
+    advice: expiredAdvice,
+  }),
+  "not-yet-valid": ({ where, words }) => ({
+    code: "clock-behind",
+    what: `the clock of ${where} is behind the bootstrap machine's (${words})`,
+    advice: "mend the node's time (chronyc sources)",
+  }),
+  "unknown-ca": ({ where, words, sameCa }) => ({
+    code: "tls-other-ca",
+    what: `the agent on ${where} does not know the server's CA (${words}): ${
+      sameCa === false
+        ? "its Secret is of another set of keys"
+        : sameCa === true
+          ? "their files agree, but keys are read once, at start, so one of them runs with older ones; or something between them answers TLS itself"
+          : "its Secret is of another set of keys, or something between them answers TLS itself"
+    }`,
+    advice:
+      sameCa === true
+        ? `start the agents again: oc -n ${namespace} delete pods --all`
+        : `put tls/serving/ca.crt of the bootstrap machine into secret/${agentSecretName}, then oc -n ${namespace} delete pods --all`,
+  }),
+  "other-name": ({ where, words }) => ({
+    code: "tls-other-name",
+    what: `the agent on ${where} dials a server whose certificate is for another address (${words}): the bootstrap machine's changed`,
+    advice: "the bootstrap's etcd has the old address too: start the installation again, with a fixed address",
+  }),
+  "certificate-refused": ({ where, words }) => ({
+    code: "tls-agent-refused",
+    what: `the server refuses the certificate of the agent on ${where} (${words}): it is expired, or of another CA`,
+    advice: `compare tls.crt of secret/${agentSecretName} with tls/agent/tls.crt on the machine; then oc -n ${namespace} delete pods --all`,
+  }),
+  "token-refused": ({ where, words }) => ({
+    code: "token-refused",
+    what: `the server refuses the token of the agent on ${where} (${words})`,
+    advice:
+      "the server has tokens reviewed by the bootstrap kube-apiserver: is that up, and is the ClusterRoleBinding there?",
+  }),
+};
