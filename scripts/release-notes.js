@@ -1,10 +1,7 @@
 // `node scripts/release-notes.js v0.2.0`: prints that version's section of CHANGELOG.md. Fails if the tag is not the version
 // in package.json, or if CHANGELOG.md does not describe it. Plain JavaScript: the release runs it before npm packages are
 // installed.
-import { readFileSync } from "node:fs";
-
-/** @param {string} file */
-const read = (file) => readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+import { readProjectText } from "../src/runtime/project-files.js";
 
 /** @param {string} sentence */
 function stop(sentence) {
@@ -13,11 +10,11 @@ function stop(sentence) {
 }
 
 const [tag = ""] = process.argv.slice(2);
-const { version } = JSON.parse(read("package.json"));
+const { version } = JSON.parse(readProjectText("package.json"));
 if (tag !== `v${version}`) stop(`The tag is "${tag}", but package.json has version ${version}: tag v${version}.`);
 
 // A heading is "## 0.2.0", with a date behind it or not.
-const sections = read("CHANGELOG.md").split(/^## /m);
+const sections = readProjectText("CHANGELOG.md").split(/^## /m);
 const section = sections.find((text) => /^\S*/.exec(text)?.[0] === version);
 const notes = section?.slice(section.indexOf("\n")).trim();
 if (!notes) stop(`CHANGELOG.md has no section "## ${version}": write one.`);
