@@ -75,7 +75,7 @@ export function findAnchors(script: string, release: Release): AnchorOffsets | P
       const at = found.map((i) => i + 1).join(", ");
       problems.push(problem("anchor-repeated", { anchor: name, line: shown, lines: at }));
     } else {
-      const misplaced = misplacement(name, places[index], lines, index);
+      const misplaced = misplacement(name, places[index]);
       if (misplaced !== undefined) {
         const wanted = `a command at nesting depth ${anchor.depth}`;
         problems.push(problem("anchor-nested", { anchor: name, line: index + 1, found: misplaced, wanted }));
@@ -94,23 +94,11 @@ export function findAnchors(script: string, release: Release): AnchorOffsets | P
 }
 
 /** What is wrong with the place of an anchor's line, if anything. */
-function misplacement(
-  name: Anchor,
-  place: LinePlace | undefined,
-  lines: readonly string[],
-  index: number,
-): string | undefined {
+function misplacement(name: Anchor, place: LinePlace | undefined): string | undefined {
   if (place === undefined || place.text) return "inside quoted text";
-  if (anchors[name].place === "before" && continuesCommand(lines, index)) return "the rest of the command before it";
+  // Lines inserted before it would become part of the command, or depend on it.
+  if (anchors[name].place === "before" && place.continued) return "the rest of the command before it";
   return place.depth === anchors[name].depth ? undefined : `at nesting depth ${place.depth}`;
-}
-
-/** Whether the command on the lines before goes on here: lines put in between would become part of it, or depend on it. */
-function continuesCommand(lines: readonly string[], index: number): boolean {
-  const isComment = (line: string) => /^\s*(#|$)/.test(line);
-  const before = lines[index - 1] ?? "";
-  const command = lines.slice(0, index).findLast((line) => !isComment(line)) ?? "";
-  return (before.endsWith("\\") && !isComment(before)) || /(&&|\|)\s*$/.test(command);
 }
 
 /** The script with the insertions at their anchors, and nothing else changed. */

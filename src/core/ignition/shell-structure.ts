@@ -1,12 +1,14 @@
-/** Where a line of a shell script stands. */
+/** Where a line of a shell script is. */
 export interface LinePlace {
-  /** How many `if`, `case`, loops, groups and subshells are open at its start. */
+  /** How many `if`, `case`, loops, groups, subshells and the like are open at its start. */
   readonly depth: number;
-  /** True when it is text (inside quotes, arithmetic or a here-document), not a command. */
+  /** True inside quotes, an expansion, arithmetic or a here-document: the line is text, not a command. */
   readonly text: boolean;
+  /** True if the command before it goes on here: after a backslash, `&&`, `||`, `|` or the head of a function. */
+  readonly continued: boolean;
 }
 
-/** The script cannot be followed; `line` counts from 1. */
+/** The script has no structure that can be followed; `line` counts from 1. */
 export class ShellStructureError extends Error {
   readonly line: number;
 
@@ -16,7 +18,16 @@ export class ShellStructureError extends Error {
   }
 }
 
-const closers: Record<string, readonly string[]> = {
+/**
+ * The place of every line of a bash script. It knows quotes, comments, here-documents, expansions and compound commands,
+ * which is enough to tell where a command can be inserted. It does not check that the script is valid.
+ */
+export function linePlaces(script: string): LinePlace[] {
+  return new Tokenizer(script).run();
+}
+
+/** What each closing word closes. */
+const closers: Readonly<Record<string, readonly string[]>> = {
   fi: ["if"],
   esac: ["case"],
   done: ["for", "select", "while", "until"],
@@ -24,192 +35,374 @@ const closers: Record<string, readonly string[]> = {
   "]]": ["[["],
 };
 const openers = new Set(["if", "case", "for", "select", "while", "until", "{", "[["]);
-const commandFollows = new Set(["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc"]);
+/** Words after which a command follows. */
+const beforeCommand = new Set(["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc"]);
+/** Of those, the ones that begin a list of commands. */
+const beforeList = new Set(["if", "then", "else", "elif", "while", "until", "do", "{"]);
 
-/**
- * The place of every line of a bash script. It knows quotes, comments, here-documents, expansions and compound commands,
- * which is enough to tell whether a line runs at the top level; it does not judge whether the script is right.
- */
-export function linePlaces(script: string): LinePlace[] {
-  const places: LinePlace[] = [];
-  /** `pattern`: a `case` that waits for a pattern's end. */
-  const open: { kind: string; line: number; pattern?: boolean }[] = [];
-  const hereDocuments: { end: string; stripTabs: boolean }[] = [];
-  let at = 0;
-
-  const startLine = (text: boolean) => places.push({ depth: open.length, text });
-  const push = (kind: string) => open.push({ kind, line: places.length });
-  const top = () => open.at(-1)?.kind ?? "";
-  const pop = (kinds: readonly string[], found: string) => {
-    if (!kinds.includes(top())) throw new ShellStructureError(places.length, `"${found}" closes nothing that is open`);
-    open.pop();
-  };
-  const match = (pattern: RegExp) => {
-    pattern.lastIndex = at;
-    return pattern.exec(script);
-  };
-
-  /** Moves past a quoted or braced stretch that ends with `end`, noting the lines that begin inside it. */
-  const skipTo = (end: string, what: string, escapes: boolean) => {
-    const from = places.length;
-    while (at < script.length) {
-      const c = script.charAt(at);
-      at++;
-      if (c === end) return;
-      if (c === "\n") startLine(true);
-      else if (c === "\\" && escapes) {
-        if (script[at] === "\n") startLine(true);
-        at++;
-      } else if (end === "'") continue;
-      else if ((c === "'" || c === '"') && end === "}") skipTo(c, "quote", c === '"');
-      else if (c === "$" && script.startsWith("((", at)) {
-        at += 2;
-        skipArithmetic();
-      } else if (c === "$" && script[at] === "{") {
-        at++;
-        skipTo("}", "${", true);
-      } else if (c === "$" && script[at] === "(") {
-        at++;
-        push("$(");
-        commands(true);
-      }
-    }
-    throw new ShellStructureError(from, `a ${what} is never closed`);
-  };
-
-  /** From behind `((`. What looks like it and is a subshell in a subshell ends at the same place. */
-  const skipArithmetic = () => {
-    const from = places.length;
-    for (let parentheses = 2; at < script.length;) {
-      const c = script.charAt(at);
-      at++;
-      if (c === "\n") startLine(true);
-      else if (c === "(") parentheses++;
-      else if (c === ")" && --parentheses === 0) return;
-    }
-    throw new ShellStructureError(from, "an arithmetic expression is never closed");
-  };
-
-  const readHereDocuments = () => {
-    for (const { end, stripTabs } of hereDocuments.splice(0)) {
-      const from = places.length;
-      for (;;) {
-        if (at >= script.length) throw new ShellStructureError(from, `the here-document ${end} never ends`);
-        startLine(true);
-        const newline = script.indexOf("\n", at);
-        const line = script.slice(at, newline < 0 ? undefined : newline);
-        at = newline < 0 ? script.length : newline + 1;
-        if ((stripTabs ? line.replace(/^\t+/, "") : line) === end) break;
-      }
-    }
-  };
-
-  /** Follows commands to the end of the script or, in text, to the end of the substitution that was just opened. */
-  const commands = (inText: boolean) => {
-    const outside = open.length - 1;
-    let commandPosition = true;
-    while (at < script.length) {
-      const c = script.charAt(at);
-      const here = open.at(-1);
-      if (c === "\n") {
-        at++;
-        commandPosition = true;
-        readHereDocuments();
-        if (at < script.length) startLine(inText);
-      } else if (c === " " || c === "\t") {
-        at++;
-      } else if (c === "\\") {
-        at += 2;
-        if (script[at - 1] === "\n") startLine(inText);
-        else commandPosition = false;
-      } else if (c === "#" && /[\s;&|()]/.test(script[at - 1] ?? " ")) {
-        const newline = script.indexOf("\n", at);
-        at = newline < 0 ? script.length : newline;
-      } else if (c === "'" || c === '"') {
-        at++;
-        skipTo(c, "quote", c === '"');
-        commandPosition = false;
-      } else if (script.startsWith("$'", at)) {
-        at += 2;
-        skipTo("'", "quote", true);
-        commandPosition = false;
-      } else if (
-        script.startsWith("$((", at) ||
-        (script.startsWith("((", at) && (commandPosition || afterFor(script, at)))
-      ) {
-        at += c === "$" ? 3 : 2;
-        skipArithmetic();
-        commandPosition = false;
-      } else if (script.startsWith("${", at)) {
-        at += 2;
-        skipTo("}", "${", true);
-        commandPosition = false;
-      } else if (script.startsWith("$(", at)) {
-        at += 2;
-        push("$(");
-        commandPosition = true;
-      } else if (c === "(") {
-        at++;
-        // In a test they group or belong to an expression; before a pattern one may stand for beauty.
-        if (here?.kind === "[[" || (here?.pattern === true && /\s/.test(script[at - 2] ?? ""))) continue;
-        const array = script[at - 2] === "=";
-        push(array ? "array" : "(");
-        commandPosition = !array;
-      } else if (c === ")") {
-        at++;
-        if (here?.kind === "[[") continue;
-        if (here?.pattern === true) {
-          here.pattern = false;
-          commandPosition = true;
-          continue;
-        }
-        commandPosition = here?.kind === "(";
-        pop(["(", "$(", "array"], ")");
-        if (inText && open.length === outside) return;
-      } else if (script.startsWith("<<<", at)) {
-        at += 3;
-      } else if (script.startsWith("<<", at)) {
-        const word = match(/<<(-?)[ \t]*((?:'[^'\n]*'|"[^"\n]*"|\\.|[^\s;&|<>()'"\\])+)/y);
-        if (word === null) throw new ShellStructureError(places.length, "a here-document has no end word");
-        const end = (word[2] ?? "").replace(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3");
-        hereDocuments.push({ end, stripTabs: word[1] === "-" });
-        at += word[0].length;
-      } else if (c === ";" || c === "&" || c === "|") {
-        if (here?.kind === "case" && /^;[;&]/.test(script.slice(at, at + 2))) here.pattern = true;
-        at += here?.pattern === true && c === ";" ? 2 : 1;
-        commandPosition = true;
-      } else {
-        const word = match(/\w+\[[^\]\n]*\]|[^\s;&|()'"$\\<>]+|[^]/y)?.[0] ?? c;
-        at += word.length;
-        const alone = /^(?:[\s;&|()]|$)/.test(script.slice(at, at + 1));
-        if (here?.kind === "case" && here.pattern === undefined && word === "in" && alone) {
-          here.pattern = true;
-          commandPosition = true;
-          continue;
-        }
-        const literal =
-          here?.kind === "array" ||
-          (here?.kind === "[[" && word !== "]]") ||
-          (here?.pattern === true && word !== "esac");
-        const keyword: string = (commandPosition || here?.kind === "[[") && alone && !literal ? word : "";
-        if (openers.has(keyword)) push(keyword);
-        const closes = closers[keyword];
-        if (closes !== undefined) pop(closes, keyword);
-        if (keyword === "function") at += match(/[ \t]+[^\s(){}]+/y)?.[0].length ?? 0;
-        commandPosition = commandFollows.has(keyword) || keyword === "function";
-      }
-    }
-  };
-
-  startLine(false);
-  commands(false);
-  const left = open.at(-1);
-  if (left !== undefined) throw new ShellStructureError(left.line, `"${left.kind}" is never closed`);
-  if (hereDocuments[0] !== undefined)
-    throw new ShellStructureError(places.length, `the here-document ${hereDocuments[0].end} never ends`);
-  return places;
+/** `array`, `glob` (of the form `@(a|b)`), `$(`, `<(`, `(` or one of the openers. */
+interface Open {
+  readonly kind: string;
+  readonly line: number;
+  /** How far a `case` has been read. */
+  phase?: "before-subject" | "before-in" | "before-pattern" | "pattern" | "commands";
 }
 
-function afterFor(script: string, at: number): boolean {
-  return /(?:^|[\s;&|])for[ \t]*$/.test(script.slice(Math.max(0, at - 16), at));
+interface HereDocument {
+  readonly end: string;
+  readonly stripTabs: boolean;
+  /** Without quotes in its end word, a backslash at the end of a line joins it with the next one. */
+  readonly joinsLines: boolean;
+}
+
+const wordBoundary = /[\s;&|()]/;
+
+class Tokenizer {
+  readonly #script: string;
+  readonly #places: LinePlace[] = [];
+  readonly #open: Open[] = [];
+  /** Those that begin on the current line: their text begins on the next. */
+  readonly #hereDocuments: HereDocument[] = [];
+  #at = 0;
+  /** True in a substitution inside quotes: its commands are text to whoever inserts lines. */
+  #inText = false;
+  /** Whether a keyword would be one here. */
+  #commandPosition = true;
+  /** What the current list of commands has open at the cursor: `operator` needs another command. */
+  #pending: "nothing" | "command" | "operator" = "nothing";
+
+  constructor(script: string) {
+    this.#script = script;
+  }
+
+  run(): LinePlace[] {
+    this.#startLine(false);
+    while (!this.#atEnd) this.#token();
+    const left = this.#open.at(-1);
+    if (left !== undefined) throw new ShellStructureError(left.line, `"${left.kind}" is never closed`);
+    const [unread] = this.#hereDocuments;
+    if (unread !== undefined) throw this.#error(`the here-document ${unread.end} never ends`);
+    return this.#places;
+  }
+
+  #token(): void {
+    const next = this.#next;
+    if (next === "\n") this.#newline();
+    else if (next === " " || next === "\t") this.#skip(1);
+    else if (next === "\\") this.#escape();
+    else if (next === "#" && wordBoundary.test(this.#previous)) this.#comment();
+    else if (next === "'" || next === '"' || next === "`") this.#quotes();
+    else if (next === "$") this.#dollar();
+    else if (next === "(") this.#openParenthesis();
+    else if (next === ")") this.#closeParenthesis();
+    else if (next === "<" || next === ">") this.#redirection();
+    else if (next === ";" || next === "&" || next === "|") this.#operator();
+    else this.#word();
+  }
+
+  #newline(): void {
+    this.#skip(1);
+    this.#commandPosition = true;
+    if (this.#pending === "command") this.#pending = "nothing";
+    for (const document of this.#hereDocuments.splice(0)) this.#skipHereDocument(document);
+    if (!this.#atEnd) this.#startLine(this.#inText, this.#pending === "operator");
+  }
+
+  #escape(): void {
+    this.#skip(2);
+    if (this.#previous !== "\n") this.#partOfWord();
+    else if (!this.#atEnd) this.#startLine(this.#inText, this.#pending !== "nothing");
+  }
+
+  #comment(): void {
+    this.#match(/.*/y);
+  }
+
+  #quotes(): void {
+    this.#skipQuotes();
+    this.#partOfWord();
+  }
+
+  #dollar(): void {
+    if (this.#match(/\$\((?!\()/y) !== undefined) {
+      this.#push("$(");
+      return;
+    }
+    if (this.#match(/\$'/y) !== undefined) this.#skipSingleQuotes("escapes");
+    else if (!this.#skipExpansion("unquoted")) this.#match(/\$(?:\w+|[#?$!*@-])?/y);
+    this.#partOfWord();
+  }
+
+  #openParenthesis(): void {
+    const before = this.#previous;
+    const top = this.#top;
+    if (top?.kind === "[[") {
+      // They group, or belong to a regular expression; in both cases they are balanced.
+      this.#skip(1);
+    } else if (top?.phase === "before-pattern") {
+      // A pattern may be written `(a)` instead of `a)`.
+      top.phase = "pattern";
+      this.#skip(1);
+    } else if (this.#commandPosition && this.#match(/\(\(/y) !== undefined) {
+      this.#arithmeticCommand();
+    } else if (before !== "=" && this.#match(/\([ \t]*\)/y) !== undefined) {
+      this.#functionHead();
+    } else {
+      this.#skip(1);
+      const isGlob = /[?*+@]/.test(before) || (before === "!" && !this.#commandPosition) || top?.phase === "pattern";
+      this.#push(before === "=" ? "array" : isGlob ? "glob" : "(");
+    }
+  }
+
+  #closeParenthesis(): void {
+    this.#skip(1);
+    const top = this.#top;
+    if (top?.kind === "[[") return;
+    if (top?.phase === "pattern") {
+      top.phase = "commands";
+      this.#commandPosition = true;
+      this.#pending = "nothing";
+      return;
+    }
+    this.#pop(["(", "$(", "<(", "array", "glob"], ")");
+    // After a subshell a keyword may follow on the same line: `if a; then (b) fi`.
+    this.#commandPosition = top?.kind === "(";
+  }
+
+  #redirection(): void {
+    if (this.#match(/[<>]\(/y) !== undefined) {
+      this.#push("<(");
+      return;
+    }
+    if (this.#match(/<<<|[<>]&|>>|>\||<>|>|<(?!<)/y) === undefined) this.#hereDocument();
+    this.#partOfWord();
+  }
+
+  #hereDocument(): void {
+    const found = this.#match(/<<-?[ \t]*(?:'[^'\n]*'|"[^"\n]*"|\\.|[^\s;&|<>()'"\\])+/y);
+    if (found === undefined) throw this.#error("a here-document has no end word");
+    const word = found.replace(/^<<-?[ \t]*/, "");
+    this.#hereDocuments.push({
+      end: word.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3"),
+      stripTabs: found.startsWith("<<-"),
+      joinsLines: !/['"\\]/.test(word),
+    });
+  }
+
+  #operator(): void {
+    if (this.#match(/&>>?/y) !== undefined) {
+      this.#partOfWord();
+      return;
+    }
+    const operator = this.#match(/;;&|;[;&]?|&&?|\|[|&]?/y) ?? "";
+    const top = this.#top;
+    if (top?.kind === "case" && /^;[;&]/.test(operator)) top.phase = "before-pattern";
+    this.#commandPosition = true;
+    this.#pending = operator === "&&" || operator.startsWith("|") ? "operator" : "nothing";
+  }
+
+  #word(): void {
+    const startsWord = wordBoundary.test(this.#previous);
+    const word = this.#match(/\w+\[[^\]\n]*\]|[^\s;&|()'"`$\\<>]+|[^]/y) ?? "";
+    const alone = startsWord && /[\s;&|()<>]|^$/.test(this.#next);
+    const top = this.#top;
+    if (alone && top?.phase === "before-in" && word === "in") {
+      top.phase = "before-pattern";
+      this.#commandPosition = true;
+    } else if (alone && this.#mayBeKeyword(word)) this.#keyword(word);
+    else this.#partOfWord();
+  }
+
+  #mayBeKeyword(word: string): boolean {
+    const top = this.#top;
+    if (top?.kind === "[[") return word === "]]";
+    if (top?.phase === "before-pattern") return word === "esac";
+    return this.#commandPosition && top?.kind !== "array" && top?.kind !== "glob" && top?.phase !== "pattern";
+  }
+
+  #keyword(word: string): void {
+    const closes = closers[word];
+    if (closes !== undefined) {
+      this.#pop(closes, word);
+      // Another keyword may follow on the same line: `fi fi`, `]] then`.
+      this.#commandPosition = true;
+    } else if (word === "function") {
+      this.#match(/[ \t]+[^\s(){}]+(?:[ \t]*\([ \t]*\))?/y);
+      this.#functionHead();
+    } else if (openers.has(word)) {
+      this.#push(word);
+      if (word === "for" && this.#match(/[ \t]*\(\(/y) !== undefined) this.#arithmeticCommand();
+    } else {
+      this.#partOfWord();
+      this.#commandPosition = beforeCommand.has(word);
+      if (beforeList.has(word)) this.#pending = "nothing";
+    }
+  }
+
+  /** After `f()` or `function f`: the body may begin on a later line. */
+  #functionHead(): void {
+    this.#commandPosition = true;
+    this.#pending = "operator";
+  }
+
+  /** After `((`. A subshell in a subshell that is written so ends at the same parenthesis. */
+  #arithmeticCommand(): void {
+    this.#skipArithmetic();
+    this.#partOfWord();
+    this.#commandPosition = true;
+  }
+
+  /** Notes that a piece of an ordinary word was read: no keyword can follow in this command. */
+  #partOfWord(): void {
+    const top = this.#top;
+    if (top?.phase === "before-subject") top.phase = "before-in";
+    if (top?.phase === "before-pattern") top.phase = "pattern";
+    this.#commandPosition = false;
+    this.#pending = "command";
+  }
+
+  /** Moves past a quoted stretch. */
+  #skipQuotes(): void {
+    const quote = this.#next;
+    this.#skip(1);
+    if (quote === "'") this.#skipSingleQuotes("no escapes");
+    else if (quote === '"')
+      this.#skipText('"', "quote", () => this.#skipEscapeInText() || this.#skipExpansion("quoted"));
+    else this.#skipText("`", "quote", () => this.#skipEscapeInText());
+  }
+
+  #skipSingleQuotes(escapes: "escapes" | "no escapes"): void {
+    this.#skipText("'", "quote", () => escapes === "escapes" && this.#skipEscapeInText());
+  }
+
+  /** Moves past an expansion or a substitution, if one begins here. */
+  #skipExpansion(where: "quoted" | "unquoted"): boolean {
+    if (this.#next === "`") this.#skipQuotes();
+    else if (this.#match(/\$\(\(/y) !== undefined) this.#skipArithmetic();
+    else if (this.#match(/\$\(/y) !== undefined) this.#skipSubstitution();
+    else if (this.#next === "$" && this.#script[this.#at + 1] === "{") this.#skipBraces(where);
+    else return false;
+    return true;
+  }
+
+  #skipBraces(where: "quoted" | "unquoted"): void {
+    // In "${x:-it's}" the single quote is a character like any other; in "${x%'}'}" it quotes.
+    const takesValue = this.#match(/\$\{!?(?:\w+|[@*#?$!-])(?:\[[^\]\n]*\])?:?[-+=?]/y) !== undefined;
+    if (!takesValue) this.#skip(2);
+    const quotes = where === "quoted" && takesValue ? /["]/ : /["']/;
+    this.#skipText("}", "${", () => {
+      if (this.#skipEscapeInText() || this.#skipExpansion(where)) return true;
+      if (!quotes.test(this.#next)) return false;
+      this.#skipQuotes();
+      return true;
+    });
+  }
+
+  /** After `((`. */
+  #skipArithmetic(): void {
+    let inner = 1;
+    this.#skipText(")", "arithmetic expression", () => {
+      if (this.#skipEscapeInText() || this.#skipExpansion("quoted")) return true;
+      if (this.#next === "(") inner++;
+      return this.#next === ")" && inner-- > 0 && this.#skipCharacter();
+    });
+  }
+
+  /** After a `$(` in text: reads its commands, because only they tell where it ends. */
+  #skipSubstitution(): void {
+    const outside = this.#inText;
+    this.#inText = true;
+    this.#push("$(");
+    const depth = this.#open.length;
+    while (!this.#atEnd && this.#open.length >= depth) this.#token();
+    this.#inText = outside;
+  }
+
+  #skipHereDocument({ end, stripTabs, joinsLines }: HereDocument): void {
+    const from = this.#places.length;
+    for (let joined = false; ;) {
+      if (this.#atEnd) throw new ShellStructureError(from, `the here-document ${end} never ends`);
+      this.#startLine(true);
+      const line = this.#match(/.*/y) ?? "";
+      this.#skip(1);
+      if (!joined && (stripTabs ? line.replace(/^\t+/, "") : line) === end) return;
+      joined = joinsLines && /(?<!\\)(?:\\\\)*\\$/.test(line);
+    }
+  }
+
+  /**
+   * Moves past text up to and with `end`, and notes the lines that begin in it.
+   * @param skipPart moves past something in the text that may contain `end`, if it begins here
+   */
+  #skipText(end: string, what: string, skipPart: () => boolean): void {
+    const from = this.#places.length;
+    while (!this.#atEnd) {
+      if (skipPart()) continue;
+      const character = this.#next;
+      this.#skipCharacter();
+      if (character === end) return;
+    }
+    throw new ShellStructureError(from, `${what === "arithmetic expression" ? "an" : "a"} ${what} is never closed`);
+  }
+
+  #skipCharacter(): true {
+    this.#skip(1);
+    if (this.#previous === "\n") this.#startLine(true);
+    return true;
+  }
+
+  #skipEscapeInText(): boolean {
+    if (this.#next !== "\\") return false;
+    this.#skip(1);
+    return this.#skipCharacter();
+  }
+
+  #startLine(text: boolean, continued = false): void {
+    this.#places.push({ depth: this.#open.length, text, continued: continued && !text });
+  }
+
+  #push(kind: string): void {
+    this.#open.push({ kind, line: this.#places.length, ...(kind === "case" && { phase: "before-subject" }) });
+    this.#commandPosition = ["(", "$(", "<("].includes(kind) || beforeCommand.has(kind);
+    this.#pending = "nothing";
+  }
+
+  #pop(kinds: readonly string[], found: string): void {
+    if (!kinds.includes(this.#top?.kind ?? "")) throw this.#error(`"${found}" closes nothing that is open`);
+    this.#open.pop();
+    this.#partOfWord();
+  }
+
+  #error(detail: string): ShellStructureError {
+    return new ShellStructureError(this.#places.length, detail);
+  }
+
+  /** Moves past what the sticky pattern finds at the cursor. */
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#script)?.[0];
+    this.#skip(found?.length ?? 0);
+    return found;
+  }
+
+  #skip(characters: number): void {
+    this.#at += characters;
+  }
+
+  get #next(): string {
+    return this.#script.charAt(this.#at);
+  }
+
+  /** The start of the script counts as a blank. */
+  get #previous(): string {
+    return this.#at === 0 ? " " : this.#script.charAt(this.#at - 1);
+  }
+
+  get #top(): Open | undefined {
+    return this.#open.at(-1);
+  }
+
+  get #atEnd(): boolean {
+    return this.#at >= this.#script.length;
+  }
 }

@@ -287,7 +287,58 @@ const structures: Record<string, readonly Line[]> = {
   ],
   backticks: [
     [0, 'x=`a "b"`'],
+    [0, "x=`for y in a; do b; done`"],
+    [0, "x=`a"],
+    ["text", "fi`"],
+    [0, 'x="`a "b"`"'],
     [0, "c"],
+  ],
+  "several keywords on a line": [
+    [0, "if a; then if b; then"],
+    [2, "  c"],
+    [2, "fi fi"],
+    [0, "if [[ -n x ]] then if ((x)) then"],
+    [2, "  d"],
+    [2, "fi fi"],
+    [0, "for ((;;)) do if e; then f; fi done"],
+    [0, "g"],
+  ],
+  "redirections beside keywords": [
+    [0, "while read -r x; do"],
+    [1, "  a"],
+    [1, "done<x"],
+    [0, "{"],
+    [1, "  b"],
+    [1, "}>&2"],
+    [0, "cat <(a) if >(b) done 2>&1 fi &> if"],
+    [0, "c"],
+  ],
+  "a here-document with lines that are joined": [
+    [0, "cat <<EOF"],
+    ["text", "a\\"],
+    ["text", "EOF"],
+    ["text", "EOF"],
+    [0, "cat <<'EOF'"],
+    ["text", "a\\"],
+    ["text", "EOF"],
+    [0, "a"],
+  ],
+  "case with odd subjects and patterns": [
+    [0, "case in in in) a ;;(b) c ;; esac"],
+    [0, "case $x"],
+    [1, "in"],
+    [1, "+(if|fi)) a ;;"],
+    [1, '"a b") b ;&'],
+    [1, "esac"],
+    [0, "c"],
+  ],
+  "extended globs": [
+    [0, "ls @(if|fi) !(done)"],
+    [0, "a"],
+  ],
+  "a single quote in a default value": [
+    [0, 'echo "${x:-it\'s}" "${x%\'}\'}"'],
+    [0, "a"],
   ],
 };
 
@@ -306,6 +357,21 @@ describe("linePlaces", () => {
     ["one newline", "\n"],
   ])("takes %s", (_, script) => {
     expect(linePlaces(script)).toMatchObject([{ depth: 0, text: false }]);
+  });
+
+  it.each([
+    ["a backslash", "a \\\nb\n", [false, true]],
+    ["a backslash and nothing before it", "\\\nb\n", [false, false]],
+    ["&&, with a comment and empty lines", "a && # b\n\n# c\nd\ne\n", [false, true, true, true, false]],
+    ["||", "a ||\nb\n", [false, true]],
+    ["a pipe", "a |\nb |&\nc\n", [false, true, true]],
+    ["a function's name", "f()\n{\na\n}\ng\n", [false, true, false, false, false]],
+    ["a function's name after its keyword", "function f\n{\na\n}\ng\n", [false, true, false, false, false]],
+    ["no operator, but a command in the background", "a &\nb\n", [false, false]],
+    ["no operator, but an escaped one", "a \\|\nb\n", [false, false]],
+    ["no operator, but one in a comment", "a # &&\nb # \\\nc\n", [false, false, false]],
+  ])("tells which lines continue a command: after %s", (_, script, continued) => {
+    expect(linePlaces(script).map((place) => place.continued)).toEqual(continued);
   });
 
   it("tells the depth of text too", () => {
@@ -366,7 +432,7 @@ function topLevelByBash(script: string): boolean[] {
       const before = lines.slice(0, index).map((line) => `${line}\n`);
       writeFileSync(join(folder, String(index)), before.join(""));
     }
-    const judge = 'for ((i = 0; i < $2; i++)); do [ -z "$(bash -n "$1/$i" 2>&1)" ] && echo 1 || echo 0; done';
+    const judge = 'for ((i = 0; i < $2; i++)); do [ -z "$(bash -O extglob -n "$1/$i" 2>&1)" ] && echo 1 || echo 0; done';
     const { stdout } = spawnSync("bash", ["-c", judge, "judge", folder, String(lines.length)], { encoding: "utf8" });
     return stdout
       .trim()
@@ -380,12 +446,10 @@ function topLevelByBash(script: string): boolean[] {
 describe("linePlaces and bash", () => {
   it.each(Object.entries(structures))("agree that it is valid, and on its top level: %s", (_, lines) => {
     const script = scriptOf(lines);
-    const bash = spawnSync("bash", ["-n"], { input: script, encoding: "utf8" });
+    const bash = spawnSync("bash", ["-O", "extglob", "-n"], { input: script, encoding: "utf8" });
     expect([bash.status, bash.stderr]).toEqual([0, ""]);
-    const ours = linePlaces(script).map(({ depth, text }) => depth === 0 && !text);
-    // A function's `{` on a line of its own: to bash the function began before it.
-    const compared = (answers: readonly boolean[]) => answers.filter((_answer, index) => lines[index]?.[1] !== "{");
-    expect(compared(ours)).toEqual(compared(topLevelByBash(script)));
+    const ours = linePlaces(script).map(({ depth, text, continued }) => depth === 0 && !text && !continued);
+    expect(ours).toEqual(topLevelByBash(script));
   });
 
   it.each(shapes)("agree on the top level of the bootkube.sh of %s", (shape) => {
@@ -408,7 +472,7 @@ describe("linePlaces and bash", () => {
     ["an end word of 80 letters", `cat <<${"E".repeat(80)}\nfi\n${"E".repeat(80)}\n`],
     ["a word of 200 letters", `echo ${"a".repeat(200)} if\n`],
   ])("both take %s", (_, script) => {
-    const bash = spawnSync("bash", ["-n"], { input: script, encoding: "utf8" });
+    const bash = spawnSync("bash", ["-O", "extglob", "-n"], { input: script, encoding: "utf8" });
     expect([bash.status, bash.stderr]).toEqual([0, ""]);
     expect(linePlaces(script)).toHaveLength(script.split("\n").length - 1);
   });
