@@ -1,7 +1,6 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { outputTo } from "../../../../../src/cli/output.ts";
 import { payloadCommand } from "../../../../../src/cli/payload.ts";
@@ -14,14 +13,7 @@ import { pointerTo } from "../../../../../src/core/ignition/pointer.ts";
 import { type PayloadRecord, recordPath } from "../../../../../src/core/ignition/record.ts";
 import { serializeIgnition } from "../../../../../src/core/ignition/serialize.ts";
 import { UserError } from "../../../../../src/core/errors.ts";
-import {
-  bootkubeScript,
-  fileEntry,
-  fixture,
-  sampleConfig,
-  sampleText,
-  tunnelShapes,
-} from "../../../../../src/core/sample/sample.ts";
+import { fileEntry, fixture, sampleConfig, sampleText, tunnelShapes } from "../../../../../src/core/sample/sample.ts";
 import { problemsOf } from "../../../../support/problems.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -34,22 +26,6 @@ function inspectPayload(text: string): InspectedPayload {
   const found = inspect(text, "payload.ign");
   if (found.kind !== "payload") throw new Error("this is a pointer");
   return found;
-}
-
-/** The original script with a diff applied by the real patch program. */
-function patched(original: string, diff: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "diff-"));
-  try {
-    const file = join(folder, bootkubePath);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, original);
-    const args = ["--strip=1", "--fuzz=0", "--posix", `--directory=${folder}`];
-    const { status, stdout, stderr } = spawnSync("patch", args, { input: diff, encoding: "utf8" });
-    expect([status, stdout, stderr]).toEqual([0, `patching file ${bootkubePath.slice(1)}\n`, ""]);
-    return readFileSync(file, "utf8");
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }
 
 const scriptIn = (text: string) =>
@@ -95,29 +71,10 @@ describe.each(tunnelShapes)("a payload of %s", (shape, release) => {
     );
   });
 
-  it("is shown with a diff that the real patch program applies", () => {
-    expect(patched(bootkubeScript(shape), found.diff)).toBe(scriptIn(payload.text));
-  });
-
   it("is shown with a diff that only adds", () => {
     const lines = found.diff.split("\n").slice(2);
     expect(lines.filter((line) => line.startsWith("-"))).toEqual([]);
     expect(lines.filter((line) => line.startsWith("@@"))).toHaveLength(4);
-  });
-});
-
-describe("the diff", () => {
-  it.each([
-    ["ends with the last anchor", (script: string) => script.replace(/echo "bootkube\.service complete"\n$/, "")],
-    ["goes on after it", (script: string) => `${script}true\ntrue\ntrue\n`],
-  ])("applies to a script that %s", (_, change) => {
-    const script = change(bootkubeScript("4.18"));
-    const document = sampleConfig("4.18");
-    const files = filesOf(document).map((file) =>
-      file.path === bootkubePath ? fileEntry(bootkubePath, script, 0o555) : file,
-    );
-    const { text } = makePayload(JSON.stringify({ ...document, storage: { files } }), tunnel, now);
-    expect(patched(script, inspectPayload(text).diff)).toBe(scriptIn(text));
   });
 });
 

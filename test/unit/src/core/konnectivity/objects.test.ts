@@ -1,11 +1,10 @@
 import type { DaemonSet, Deployment } from "kubernetes-types/apps/v1.js";
 import type { Pod } from "kubernetes-types/core/v1.js";
 import type { ObjectMeta } from "kubernetes-types/meta/v1.js";
-import { beforeAll, describe, expect, it } from "vitest";
-import { parse, stringify } from "yaml";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { readProjectText } from "../../../../../src/runtime/project-files.js";
-import { type CheckedObject, checkObjects } from "../../../../support/kubernetes-schema.ts";
-import { fixture } from "../../../../../src/core/sample/sample.ts";
+import { differentObjects, fill, onTheNode, richTunnel } from "../../../../support/rendered-objects.ts";
 import {
   containerOf,
   objectFiles,
@@ -13,157 +12,10 @@ import {
   readObject,
   render,
   renderedCases,
-  type RenderedTunnel,
   textOf,
 } from "../../../../support/tunnel.ts";
 
-const base64 = (text: string) => Buffer.from(text).toString("base64");
-
-/** What node/tunnel.sh puts in. The keys' digest is all digits once in a while, and must stay text. */
-const onTheNode: Record<string, string> = {
-  "@IMAGE@": `registry.example.com/ocp/release@sha256:${"b".repeat(64)}`,
-  "@SERVER_HOST@": "192.0.2.10",
-  "@LISTEN_ADDRESS@": "192.0.2.10",
-  "@PKI@": "1234567890123456",
-  "@CA_CRT@": base64(fixture("long-lived.crt")),
-  "@AGENT_CRT@": base64(fixture("long-lived.crt")),
-  "@AGENT_KEY@": base64("a key"),
-};
-
-const fill = (text: string, values = onTheNode) =>
-  Object.entries(values).reduce((filled, [placeholder, value]) => filled.replaceAll(placeholder, value), text);
-
-/** By file: what kind of object it must hold. */
-const kinds: Record<string, string> = {
-  "kube-apiserver-override.yaml": "KubeAPIServerConfig",
-  "egress-selector.yaml": "EgressSelectorConfiguration",
-  "server-pod.yaml": "Pod",
-  "agents/namespace.yaml": "Namespace",
-  "agents/service-account.yaml": "ServiceAccount",
-  "agents/secret.yaml": "Secret",
-  "agents/network-policy.yaml": "NetworkPolicy",
-  "agents/disruption-budget.yaml": "PodDisruptionBudget",
-  "agents/scc-role.yaml": "Role",
-  "agents/scc-role-binding.yaml": "RoleBinding",
-  "agents/token-review.yaml": "ClusterRoleBinding",
-};
-
-function kindOf(file: string, { options }: RenderedTunnel): string {
-  return file === "agents/agents.yaml" ? options.agents.kind : (kinds[file] ?? "no kind for this file");
-}
-
-/** Every object of every combination that differs from all others. */
-function differentObjects() {
-  const objects = renderedCases().flatMap((rendered) =>
-    objectFiles(rendered.assets).map((file) => ({
-      name: `${rendered.name}: ${file}`,
-      kind: kindOf(file, rendered),
-      text: fill(textOf(rendered.assets, file)),
-    })),
-  );
-  return [...new Map(objects.map((object) => [object.text, object])).values()];
-}
-
-const sample = () =>
-  render({ authentication: "service-account-token", agents: { kind: "Deployment", hostNetwork: true } });
-
-/** Objects with one mistake each, and what must be said of it. */
-const broken: Record<string, { file: string; kind?: string; breaks: (text: string) => string; says: RegExp }> = {
-  "a secret that nobody filled": {
-    file: "agents/secret.yaml",
-    breaks: (text) => text.replace(/ca\.crt: .*/, 'ca.crt: "@CA_CRT@"'),
-    says: /illegal base64/,
-  },
-  "a misspelled field": {
-    file: "server-pod.yaml",
-    breaks: (text) => text.replace("hostNetwork:", "hostNetworking:"),
-    says: /unknown field "spec\.hostNetworking"/,
-  },
-  "a field given twice": {
-    file: "agents/agents.yaml",
-    breaks: (text) => text.replace("      dnsPolicy: Default\n", "      dnsPolicy: Default\n".repeat(2)),
-    says: /dnsPolicy.*already (set|defined)/,
-  },
-  "a value that is none": {
-    file: "agents/agents.yaml",
-    breaks: (text) => text.replace("dnsPolicy: Default", "dnsPolicy: Defalt"),
-    says: /dnsPolicy: Unsupported value/,
-  },
-  "a mount without a volume": {
-    file: "server-pod.yaml",
-    breaks: (text) => text.replace("- name: serving\n          mountPath", "- name: absent\n          mountPath"),
-    says: /volumeMounts\[\d\]\.name: Not found/,
-  },
-  "a selector that is not the pods'": {
-    file: "agents/agents.yaml",
-    breaks: (text) => text.replace("matchLabels:\n      app: konnectivity-agent", "matchLabels:\n      app: other"),
-    says: /does not match template/,
-  },
-  "a port that is none": {
-    file: "agents/network-policy.yaml",
-    breaks: (text) => text.replace("port: 2041", "port: 204100"),
-    says: /must be between 1 and 65535/,
-  },
-  "a namespace that is none": {
-    file: "agents/namespace.yaml",
-    breaks: (text) => text.replace(/name: openshift.*/, "name: Openshift_Bootstrap"),
-    says: /metadata\.name: Invalid value/,
-  },
-  "another kind than meant": {
-    file: "agents/scc-role.yaml",
-    kind: "ClusterRole",
-    breaks: (text) => text,
-    says: /the kind is "Role"/,
-  },
-  "an unknown protocol": {
-    file: "egress-selector.yaml",
-    breaks: (text) => text.replace("GRPC", "gRPC"),
-    says: /protocol: Unsupported value: "gRPC"/,
-  },
-  "a misspelled field of the egress selector": {
-    file: "egress-selector.yaml",
-    breaks: (text) => text.replace("udsName:", "udsname2:"),
-    says: /udsname2/,
-  },
-  "a field that the kube-apiserver's config does not have": {
-    file: "kube-apiserver-override.yaml",
-    breaks: (text) => `${text}egressSelectorConfiguration: {}\n`,
-    says: /unknown field "egressSelectorConfiguration"/,
-  },
-};
-
-/** One call for all: what the API server says, by name. */
-let said: ReadonlyMap<string, CheckedObject["problems"]>;
-
-// Without `npm test`, which builds the checker first, it is built here.
-beforeAll(() => {
-  const assets = sample();
-  const wrong = Object.entries(broken).map(([name, { file, kind, breaks }]) => {
-    // In the usual style, whatever style the files have.
-    const good = stringify(parse(fill(textOf(assets, file))), { lineWidth: 0 });
-    if (kind === undefined && breaks(good) === good) throw new Error(`nothing was broken for ${name}`);
-    return { name, kind: kind ?? kinds[file] ?? "Deployment", text: breaks(good) };
-  });
-  const checked = checkObjects([...differentObjects(), ...wrong]);
-  said = new Map(checked.map(({ name, problems }) => [name, problems]));
-}, 900_000);
-
 describe("every rendered object", () => {
-  it("is one that the API server takes, for every combination of options and every release", () => {
-    const objects = differentObjects();
-    expect(new Set(objects.map(({ kind }) => kind))).toEqual(
-      new Set([...Object.values(kinds), "DaemonSet", "Deployment"]),
-    );
-    const refused = objects
-      .map(({ name }) => ({ name, problems: said.get(name) ?? ["was not checked"] }))
-      .filter(({ problems }) => problems.length > 0);
-    expect(refused).toEqual([]);
-  });
-
-  it.each(Object.entries(broken))("is looked at closely: %s is reported", (name, { says }) => {
-    expect(said.get(name)?.join("\n")).toMatch(says);
-  });
-
   it("is there if its option asks for it, and only then", () => {
     for (const { name, options, assets } of renderedCases()) {
       const { kind, hostNetwork } = options.agents;
@@ -217,7 +69,7 @@ describe("what the node puts in", () => {
   });
 
   it("stays text, also where it looks like a number", () => {
-    const { server, agents } = filled(sample(), { "@PKI@": "1234567890123456" });
+    const { server, agents } = filled(richTunnel(), { "@PKI@": "1234567890123456" });
     expect(server.metadata?.annotations).toEqual({ "konnectivity-bootstrap/pki": "1234567890123456" });
     expect(agents.spec?.template.metadata?.annotations).toMatchObject({
       "konnectivity-bootstrap/pki": "1234567890123456",
@@ -232,12 +84,12 @@ describe("what the node puts in", () => {
     // A colon at the end of a line is another thing in YAML.
     { host: "2001:db8:0:1::", listen: "2001:db8:0:1::" },
   ])("reaches the arguments unchanged: $host", ({ host, listen }) => {
-    const { server, agents } = filled(sample(), { "@SERVER_HOST@": host, "@LISTEN_ADDRESS@": listen });
+    const { server, agents } = filled(richTunnel(), { "@SERVER_HOST@": host, "@LISTEN_ADDRESS@": listen });
     expect(containerOf(agents).args).toContain(`--proxy-server-host=${host}`);
     expect(containerOf(server).args).toContain(`--agent-bind-address=${listen}`);
   });
 
-  function filled(assets: ReturnType<typeof sample>, values: Record<string, string>) {
+  function filled(assets: ReturnType<typeof richTunnel>, values: Record<string, string>) {
     const read = (file: string): unknown => parse(fill(textOf(assets, file), { ...onTheNode, ...values }));
     return { server: read("server-pod.yaml") as Pod, agents: read("agents/agents.yaml") as Deployment };
   }
@@ -271,7 +123,7 @@ describe("the agents", () => {
   });
 
   it("may use hostnetwork-v2, and no other, on the host network", () => {
-    const assets = sample();
+    const assets = richTunnel();
     expect(readObject(assets, "agents/scc-role.yaml")).toMatchObject({
       rules: [
         {
@@ -450,7 +302,7 @@ describe("the kube-apiserver's config", () => {
   });
 
   it("is executed as a Go template before it is read as YAML: both must work out", () => {
-    const text = textOf(sample(), "kube-apiserver-override.yaml");
+    const text = textOf(richTunnel(), "kube-apiserver-override.yaml");
     expect(text).toContain(issuer);
     expect(parse(text.replace(issuer, "https://issuer.example.com"))).toMatchObject({
       apiServerArguments: { "api-audiences": ["https://issuer.example.com", "system:konnectivity-server"] },
@@ -465,7 +317,7 @@ describe("the kube-apiserver's config", () => {
   });
 
   it("lets the server have tokens reviewed, and nothing else", () => {
-    expect(readObject(sample(), "agents/token-review.yaml")).toMatchObject({
+    expect(readObject(richTunnel(), "agents/token-review.yaml")).toMatchObject({
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
       subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:konnectivity-server" }],
     });

@@ -1,5 +1,4 @@
 import fc from "fast-check";
-import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -29,31 +28,6 @@ function settings(config: unknown, release?: Release, of?: typeof networks): Rec
 }
 
 describe("the node's settings", () => {
-  it("are what a shell reads from them", () => {
-    const config = {
-      address: "bootstrap.example.com",
-      listenAddress: "2001:DB8::7",
-      authentication: "service-account-token",
-    };
-    const shell = spawnSync(
-      "bash",
-      ["--norc", "-euc", 'eval "$(cat)"; for name in "${!TUNNEL_@}"; do echo "$name=${!name}"; done'],
-      {
-        input: settingsText(config),
-        encoding: "utf8",
-        env: { PATH: process.env.PATH },
-      },
-    );
-    expect(shell.stderr).toBe("");
-    const read = Object.fromEntries(
-      shell.stdout
-        .trimEnd()
-        .split("\n")
-        .map((line) => [line.split("=")[0], line.split("=").slice(1).join("=")]),
-    ) as Record<string, string>;
-    expect(read).toEqual(settings(config));
-  });
-
   it("are those that the node's scripts use, no more and no less", () => {
     const folder = "src/core/konnectivity/node";
     const scripts = readdirSync(projectFile(folder)).map((name) => readProjectText(`${folder}/${name}`));
