@@ -1,11 +1,13 @@
 import { AwsProvider } from "@cdktf/provider-aws/lib/provider/index.js";
 import type { Construct } from "constructs";
+import type { AwsInputs } from "../constructs/aws/config.ts";
+import { FirewallRules } from "../constructs/aws/firewall-rules.ts";
 import { LoadBalancerAttachment } from "../constructs/aws/load-balancer-attachment.ts";
-import { FirewallRules, type Ingress } from "../constructs/aws/firewall-rules.ts";
+import { MachineSpec } from "../constructs/aws/machine-spec.ts";
 import { Machine } from "../constructs/aws/machine.ts";
 import { PayloadReader } from "../constructs/aws/payload-reader.ts";
 import { PayloadStore } from "../constructs/aws/payload-store.ts";
-import type { AwsInputs } from "../constructs/aws/config.ts";
+import { bootstrapIngress } from "../constructs/shared/ingress.ts";
 import { ports } from "../constructs/shared/machine-ports.ts";
 import { CloudBootstrapStack, type CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
 
@@ -13,11 +15,12 @@ export interface AwsBootstrapStackProps extends CloudBootstrapStackProps {
   readonly aws: AwsInputs;
 }
 
-/** aws-bootstrap: the machine, its 8091 rule, its payload, and its place behind the API's load balancers. */
+/** aws-bootstrap: the machine, its firewall rules, its payload, and its attachment to the API's load balancers. */
 export class AwsBootstrapStack extends CloudBootstrapStack {
   constructor(scope: Construct, id: string, props: AwsBootstrapStackProps) {
     super(scope, id, { ...props, platform: "aws", provider: "aws" });
-    const { aws, fixedAddress } = props;
+    const { payload } = this;
+    const { aws, fixedAddress, opensTunnelPort, replaceMachine } = props;
     const { infraId, uniquePart } = props.cluster;
     const name = `${infraId}-bootstrap`;
     const clusterTags = { [`kubernetes.io/cluster/${infraId}`]: "owned" };
@@ -26,9 +29,9 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
 
     const store = new PayloadStore(this, "payload-store", {
       bucketName: `${name}-${uniquePart}`,
-      payload: this.payload,
+      payload,
       partition: aws.partition,
-      kmsKeyArn: aws.payloadKmsKeyArn,
+      kmsKey: aws.payloadKmsKeyArn,
       clusterTags,
       tags,
     });
@@ -37,33 +40,44 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
         ? new PayloadReader(this, "payload-reader", {
             name,
             objectArn: store.objectArn,
-            kmsKeyArn: aws.payloadKmsKeyArn,
+            kmsKey: aws.payloadKmsKeyArn,
             permissionsBoundaryArn: aws.permissionsBoundaryArn,
             waitSeconds: aws.identityWaitSeconds,
             tags,
           })
         : undefined;
-    const ingress = ingressOf(props);
+    const nodes = [...new Set([aws.masterSecurityGroupId, aws.workerSecurityGroupId])];
+    const ingress = bootstrapIngress({
+      ...aws,
+      nodes: nodes.map((securityGroupId) => ({ securityGroupId })),
+      opensTunnelPort,
+    });
     const firewall =
       ingress.length > 0
-        ? new FirewallRules(this, "firewall-rule", { name, vpcId: aws.vpcId, ingress, tags })
+        ? new FirewallRules(this, "firewall-rule", { name, ingress, vpcId: aws.vpcId, tags })
         : undefined;
+    const spec = new MachineSpec(this, "machine-spec", {
+      payload,
+      replaceMachine,
+      options: {
+        image: aws.rhcosAmi,
+        size: aws.bootstrapInstanceType,
+        subnet: aws.subnet,
+        publicIp: aws.publicIp,
+        fixedAddress,
+        rootVolume: { sizeGiB: aws.rootVolumeSizeGiB, kmsKey: aws.rootVolumeKmsKeyArn },
+      },
+    });
     const machine = new Machine(this, "machine", {
       name,
-      ami: aws.rhcosAmi,
-      instanceType: aws.bootstrapInstanceType,
-      subnet: aws.subnet,
+      spec,
+      payloadUrl: store.url,
       securityGroupIds: [
         aws.masterSecurityGroupId,
         ...(firewall === undefined ? [] : [firewall.securityGroupId]),
         ...aws.bootstrapSecurityGroupIds,
       ],
       instanceProfile: reader?.instanceProfile ?? aws.bootstrapInstanceProfile ?? "",
-      publicIp: aws.publicIp,
-      fixedAddress,
-      rootVolume: { sizeGiB: aws.rootVolumeSizeGiB, kmsKeyArn: aws.rootVolumeKmsKeyArn },
-      payload: this.payload,
-      payloadUrl: store.url,
       dependsOn: [store.stored, ...(reader === undefined ? [] : [reader.granted])],
       tags,
     });
@@ -72,31 +86,11 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
       nodes: { securityGroups: [aws.masterSecurityGroupId, aws.workerSecurityGroupId] },
       privateIp: machine.privateIp,
       publicIp: aws.publicIp ? machine.publicIp : undefined,
-      machineId: machine.instanceId,
+      machineId: machine.machineId,
       payloadUrl: store.url,
       firewallRules: firewall?.ruleIds.konnectivity,
     });
   }
-}
-
-function ingressOf({ aws, opensTunnelPort }: AwsBootstrapStackProps): Ingress[] {
-  const nodes = [...new Set([aws.masterSecurityGroupId, aws.workerSecurityGroupId])];
-  const from = (network: string | undefined) => (network === undefined ? [] : [{ network }]);
-  return [
-    {
-      id: "konnectivity",
-      description: "Konnectivity agents of the nodes",
-      port: ports.agent,
-      sources: opensTunnelPort ? nodes.map((securityGroupId) => ({ securityGroupId })) : [],
-    },
-    { id: "ssh", description: "ssh", port: ports.ssh, sources: from(aws.allowedBootstrapSshCidr) },
-    {
-      id: "journal",
-      description: "Journal gateway",
-      port: ports.journal,
-      sources: from(aws.allowedBootstrapJournalCidr),
-    },
-  ].filter(({ sources }) => sources.length > 0);
 }
 
 function targetGroupsOf(aws: AwsInputs) {

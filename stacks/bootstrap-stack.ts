@@ -30,7 +30,7 @@ export abstract class BootstrapStack extends TerraformStack {
     addStateBackend(this, props.state);
     this.addOverride("terraform.required_version", requiredTerraform);
     this.#addDestroySteps(props);
-    this.payload = new PayloadFile(this, "payload", props);
+    this.payload = new PayloadFile(this, "payload", { content: props.payload });
   }
 
   /**

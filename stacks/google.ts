@@ -2,12 +2,13 @@ import { GoogleProvider } from "@cdktf/provider-google/lib/provider/index.js";
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import type { GoogleInputs } from "../constructs/google/config.ts";
+import { FirewallRules } from "../constructs/google/firewall-rules.ts";
 import { LoadBalancerAttachment } from "../constructs/google/load-balancer-attachment.ts";
-import { FirewallRules, type Ingress } from "../constructs/google/firewall-rules.ts";
+import { MachineSpec } from "../constructs/google/machine-spec.ts";
 import { Machine } from "../constructs/google/machine.ts";
 import { PayloadReader } from "../constructs/google/payload-reader.ts";
 import { PayloadStore } from "../constructs/google/payload-store.ts";
-import { ports } from "../constructs/shared/machine-ports.ts";
+import { bootstrapIngress } from "../constructs/shared/ingress.ts";
 import { Wait } from "../constructs/shared/wait.ts";
 import { CloudBootstrapStack, type CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
 
@@ -15,22 +16,23 @@ export interface GoogleBootstrapStackProps extends CloudBootstrapStackProps {
   readonly google: GoogleInputs;
 }
 
-/** google-bootstrap: the machine, its 8091 rules, its payload, and its place behind the API's load balancer. */
+/** google-bootstrap: the machine, its firewall rules, its payload, and its attachment to the API's load balancer. */
 export class GoogleBootstrapStack extends CloudBootstrapStack {
   constructor(scope: Construct, id: string, props: GoogleBootstrapStackProps) {
     super(scope, id, { ...props, platform: "google", provider: "google" });
-    const { google, fixedAddress } = props;
+    const { payload } = this;
+    const { google, fixedAddress, opensTunnelPort, replaceMachine } = props;
     const { infraId, uniquePart } = props.cluster;
     const { project, networkProject, region, zone } = google;
     const name = `${infraId}-bootstrap`;
     const labels = { ...props.tags, [`kubernetes-io-cluster-${infraId}`]: "owned" };
-    // Without the label that the provider would add of its own.
+    // Without the label that the provider adds by default.
     new GoogleProvider(this, "google", { project, region, addTerraformAttributionLabel: false });
 
     const store = new PayloadStore(this, "payload-store", {
       bucketName: google.bucketName ?? `${name}-${uniquePart}`,
+      payload,
       region,
-      payload: this.payload,
       kmsKey: google.payloadKmsKey,
       labels,
     });
@@ -39,59 +41,73 @@ export class GoogleBootstrapStack extends CloudBootstrapStack {
       serviceAccount: google.serviceAccount,
       bucket: store.bucket,
     });
-    const mayRead =
+    // Here and not in the reader, as in the other clouds: that is its address since 0.1.0.
+    const granted =
       google.identityWaitSeconds === 0
         ? reader.granted
         : new Wait(this, "identity-wait", { seconds: google.identityWaitSeconds, dependsOn: [reader.granted] }).done;
-    const ingress = ingressOf(props);
+    const nodes = [...new Set([google.controlPlaneTag, google.workerTag])];
+    const ingress = bootstrapIngress({
+      ...google,
+      nodes: nodes.map((networkTag) => ({ networkTag })),
+      opensTunnelPort,
+    });
     const firewall =
       ingress.length > 0
         ? new FirewallRules(this, "firewall-rule", {
             name,
+            ingress,
             project: networkProject,
             network: google.clusterNetwork,
             targetTag: google.bootstrapTag,
-            ingress,
           })
         : undefined;
+    const spec = new MachineSpec(this, "machine-spec", {
+      payload,
+      replaceMachine,
+      options: {
+        image: google.image,
+        size: google.machineType,
+        zone,
+        subnet: { project: networkProject, region, name: google.subnet },
+        publicIp: google.publicIp,
+        fixedAddress,
+        rootVolume: {
+          sizeGiB: google.rootVolumeSize,
+          type: google.rootVolumeType,
+          kmsKey: google.rootVolumeKmsKey,
+        },
+        shielded: google.shielded,
+        secureBootOf010: google.secureBootOf010,
+      },
+    });
     const machine = new Machine(this, "machine", {
       name,
-      zone,
-      image: google.image,
-      machineType: google.machineType,
-      subnet: { project: networkProject, region, name: google.subnet },
+      spec,
+      payloadUrl: store.url,
       networkTags: [...new Set([google.controlPlaneTag, google.bootstrapTag, ...google.networkTags])],
       serviceAccount: reader.email,
-      publicIp: google.publicIp,
-      fixedAddress,
-      rootVolume: { sizeGb: google.rootVolumeSize, type: google.rootVolumeType, kmsKey: google.rootVolumeKmsKey },
-      shielded: google.shielded,
-      secureBootOf010: google.secureBootOf010,
-      mayStop: props.replaceMachine,
-      payload: this.payload,
-      payloadUrl: store.url,
-      dependsOn: [store.stored, mayRead],
+      dependsOn: [store.stored, granted],
       labels,
     });
-    if (google.autoRegisterInstanceGroup) this.#join(machine, props);
+    if (google.autoRegisterInstanceGroup) this.#attach(machine, spec, props);
     this.addOutputs({
       nodes: { networkTags: [google.controlPlaneTag, google.workerTag], targetTag: google.bootstrapTag },
       privateIp: machine.privateIp,
       publicIp: google.publicIp ? machine.publicIp : undefined,
-      machineId: machine.instanceId,
+      machineId: machine.machineId,
       payloadUrl: store.url,
       firewallRules: firewall?.ruleIds.konnectivity,
     });
   }
 
-  #join(machine: Machine, { cluster: { infraId }, google }: GoogleBootstrapStackProps): void {
-    const { project, networkProject, region, zone, clusterNetwork, backendService } = google;
+  #attach(machine: Machine, spec: MachineSpec, { cluster, google }: GoogleBootstrapStackProps): void {
+    const { project, networkProject, region, clusterNetwork, backendService } = google;
     const { attachCommand, detachCommand } = new LoadBalancerAttachment(this, "api-membership", {
       machine,
-      payload: this.payload,
-      zone,
+      spec,
       group: google.instanceGroup ?? {
-        name: `${infraId}-bootstrap-ig`,
+        name: `${cluster.infraId}-bootstrap-ig`,
         project,
         region,
         network: `projects/${networkProject}/global/networks/${clusterNetwork}`,
@@ -111,28 +127,8 @@ export class GoogleBootstrapStack extends CloudBootstrapStack {
   }
 }
 
-/** At most 30 characters; the digits at the end tell clusters apart. */
+/** At most 30 characters. The digits at the end tell clusters apart. */
 function accountIdOf(infraId: string, uniquePart: string): string {
   const room = 30 - uniquePart.length - 1;
   return `${infraId.slice(0, room).replace(/-+$/, "")}-${uniquePart}`;
-}
-
-function ingressOf({ google, opensTunnelPort }: GoogleBootstrapStackProps): Ingress[] {
-  const nodes = [...new Set([google.controlPlaneTag, google.workerTag])];
-  const from = (network: string | undefined) => (network === undefined ? [] : [{ network }]);
-  return [
-    {
-      id: "konnectivity",
-      description: "Konnectivity agents of the nodes",
-      port: ports.agent,
-      sources: opensTunnelPort ? nodes.map((tag) => ({ tag })) : [],
-    },
-    { id: "ssh", description: "ssh", port: ports.ssh, sources: from(google.allowedBootstrapSshCidr) },
-    {
-      id: "journal",
-      description: "Journal gateway",
-      port: ports.journal,
-      sources: from(google.allowedBootstrapJournalCidr),
-    },
-  ].filter(({ sources }) => sources.length > 0);
 }

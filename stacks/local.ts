@@ -1,9 +1,8 @@
-import { relative } from "node:path";
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import type { LocalInputs } from "../constructs/local/config.ts";
+import { MachineSpec } from "../constructs/local/machine-spec.ts";
 import { Machine } from "../constructs/local/machine.ts";
-import { stackFolder } from "../constructs/shared/stack-folder.ts";
 import { BootstrapStack, type BootstrapStackProps } from "./bootstrap-stack.ts";
 
 export interface LocalBootstrapStackProps extends Omit<BootstrapStackProps, "payload"> {
@@ -14,15 +13,14 @@ export interface LocalBootstrapStackProps extends Omit<BootstrapStackProps, "pay
 /** local-bootstrap: the same payload in a lab of real programs on this machine. It needs no provider and no network. */
 export class LocalBootstrapStack extends BootstrapStack {
   constructor(scope: Construct, id: string, props: LocalBootstrapStackProps) {
-    const { local, steps } = props;
+    const { local, replaceMachine, steps } = props;
     super(scope, id, { ...props, payload: local.payload, platform: "local" });
-    new Machine(this, "machine", {
-      lab: local.name,
-      nodes: local.nodes,
-      ipFamily: local.ipFamily,
-      program: relative(stackFolder(this), steps.program),
+    const spec = new MachineSpec(this, "machine-spec", {
       payload: this.payload,
+      replaceMachine,
+      options: { lab: local.name, nodes: local.nodes, ipFamily: local.ipFamily },
     });
+    new Machine(this, "machine", { spec, program: steps.program });
     const outputs = {
       look_around: [
         `npx konnectivity-bootstrap lab enter --name=${local.name} bootstrap`,

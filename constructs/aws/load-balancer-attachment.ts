@@ -15,7 +15,7 @@ export interface LoadBalancerAttachmentProps {
   readonly targetGroups: readonly TargetGroup[];
 }
 
-/** The machine behind the API's load balancers, by address or by instance, as each target group wants. */
+/** Attaches the machine to the API's load balancers: by IP address or by instance ID, depending on the target group's type. */
 export class LoadBalancerAttachment extends Construct {
   constructor(scope: Construct, id: string, props: LoadBalancerAttachmentProps) {
     super(scope, id);
@@ -24,7 +24,7 @@ export class LoadBalancerAttachment extends Construct {
       const group = new DataAwsLbTargetGroup(this, `${groupId}-group`, { arn });
       new LbTargetGroupAttachment(this, groupId, {
         targetGroupArn: arn,
-        targetId: Token.asString(conditional(Op.eq(group.targetType, "ip"), machine.privateIp, machine.instanceId)),
+        targetId: Token.asString(conditional(Op.eq(group.targetType, "ip"), machine.privateIp, machine.machineId)),
         port,
       });
     }

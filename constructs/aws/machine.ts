@@ -3,68 +3,54 @@ import { Instance } from "@cdktf/provider-aws/lib/instance/index.js";
 import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
 import { isIpv6 } from "../../src/core/addresses.ts";
-import type { PayloadFile } from "../shared/payload-file.ts";
+import { freeAddressIn } from "../shared/subnet-condition.ts";
 import { addressOf } from "../shared/terraform-address.ts";
-import { addressForMachines } from "../shared/subnet-condition.ts";
+import type { MachineSpec } from "./machine-spec.ts";
 
 export interface MachineProps {
   readonly name: string;
-  readonly ami: string;
-  readonly instanceType: string;
-  readonly subnet: string;
-  readonly securityGroupIds: readonly string[];
-  readonly instanceProfile: string;
-  readonly publicIp: boolean;
-  /** Its private address. @default - the subnet gives one */
-  readonly fixedAddress?: string;
-  readonly rootVolume: { readonly sizeGiB: number; readonly kmsKeyArn?: string };
-  readonly payload: PayloadFile;
+  readonly spec: MachineSpec;
   readonly payloadUrl: string;
-  /** What must be there before it boots: Ignition gives up on the first refusal. */
+  readonly securityGroupIds: readonly string[];
+  /** Name of an instance profile that can read the payload. */
+  readonly instanceProfile: string;
+  /** What must exist before the machine boots: Ignition gives up on the first refusal. */
   readonly dependsOn: readonly ITerraformDependable[];
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The bootstrap machine. */
+/** The bootstrap machine: an EC2 instance. */
 export class Machine extends Construct {
-  readonly instanceId: string;
+  readonly machineId: string;
   readonly privateIp: string;
   readonly publicIp: string;
 
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
-    const { name, fixedAddress, payload, rootVolume } = props;
+    const { name, spec } = props;
+    const { image, size, subnet, publicIp, fixedAddress, rootVolume } = spec.options;
     const tags = { ...props.tags, Name: name };
-    payload.machineIsMadeOf({
-      image: props.ami,
-      size: props.instanceType,
-      subnet: props.subnet,
-      address: fixedAddress,
-      diskGiB: rootVolume.sizeGiB,
-      diskKey: rootVolume.kmsKeyArn,
-      publicIp: props.publicIp,
-    });
     const instance = new Instance(this, "Default", {
-      ami: props.ami,
-      instanceType: props.instanceType,
-      subnetId: props.subnet,
+      ami: image,
+      instanceType: size,
+      subnetId: subnet,
       vpcSecurityGroupIds: [...props.securityGroupIds],
       iamInstanceProfile: props.instanceProfile,
-      associatePublicIpAddress: props.publicIp,
+      associatePublicIpAddress: publicIp,
       ...addressArguments(fixedAddress),
-      userData: payload.pointer({ url: props.payloadUrl }),
+      userData: spec.payload.pointer({ url: props.payloadUrl }),
       metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
       rootBlockDevice: {
         volumeType: "gp3",
         volumeSize: rootVolume.sizeGiB,
         encrypted: true,
-        kmsKeyId: rootVolume.kmsKeyArn,
+        kmsKeyId: rootVolume.kmsKey,
         deleteOnTermination: true,
         tags,
       },
-      tags: { ...tags, ...payload.record },
+      tags: { ...tags, ...spec.tag },
       lifecycle: {
-        ...payload.lifecycle(
+        ...spec.lifecycle(
           [
             "ami",
             "associate_public_ip_address",
@@ -77,24 +63,24 @@ export class Machine extends Construct {
           ],
           "tags",
         ),
-        ...(fixedAddress !== undefined && { precondition: [this.#freeIn(props.subnet, fixedAddress)] }),
+        ...(fixedAddress !== undefined && { precondition: [this.#isFree(fixedAddress, subnet)] }),
       },
       dependsOn: [...props.dependsOn],
     });
-    payload.watch(instance, "tags");
-    this.instanceId = instance.id;
+    spec.checkDriftOf(instance, "tags");
+    this.machineId = instance.id;
     this.privateIp = fixedAddress !== undefined && isIpv6(fixedAddress) ? fixedAddress : instance.privateIp;
     this.publicIp = instance.publicIp;
   }
 
-  #freeIn(subnet: string, address: string) {
+  #isFree(address: string, subnet: string) {
     const data = addressOf(new DataAwsSubnet(this, "subnet", { id: subnet }));
-    return addressForMachines({
+    return freeAddressIn({
       address,
       networks: `[${data}.${isIpv6(address) ? "ipv6_cidr_block" : "cidr_block"}]`,
       subnet,
-      kept: [0, 1, 2, 3, -1],
-      keptInWords: "AWS keeps the first four and the last",
+      reserved: [0, 1, 2, 3, -1],
+      reservedInWords: "AWS keeps the first four and the last",
     });
   }
 }

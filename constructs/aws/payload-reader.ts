@@ -8,23 +8,24 @@ import { Wait } from "../shared/wait.ts";
 export interface PayloadReaderProps {
   readonly name: string;
   readonly objectArn: string;
-  /** @default - the object is encrypted with S3's own key */
-  readonly kmsKeyArn?: string;
+  /** ARN of the key that encrypts the payload. @default - S3's own key */
+  readonly kmsKey?: string;
+  /** @default - the role has no permissions boundary */
   readonly permissionsBoundaryArn?: string;
-  /** For role, policy and profile to spread. 0: no wait. */
+  /** How long a new role, policy and profile take to propagate. 0: no wait. */
   readonly waitSeconds: number;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** An identity that can read the payload, and nothing else. */
+/** A least-privilege identity that can read only the payload. */
 export class PayloadReader extends Construct {
   readonly instanceProfile: string;
-  /** What must be there before a machine can fetch. */
+  /** Must exist before a machine can fetch the payload. */
   readonly granted: ITerraformDependable;
 
   constructor(scope: Construct, id: string, props: PayloadReaderProps) {
     super(scope, id);
-    const { name, objectArn, kmsKeyArn, waitSeconds, tags } = props;
+    const { name, objectArn, kmsKey, waitSeconds, tags } = props;
     const role = new IamRole(this, "role", {
       name,
       description: "Reads the payload of the bootstrap machine",
@@ -42,7 +43,7 @@ export class PayloadReader extends Construct {
         Version: "2012-10-17",
         Statement: [
           { Effect: "Allow", Action: "s3:GetObject", Resource: objectArn },
-          ...(kmsKeyArn === undefined ? [] : [{ Effect: "Allow", Action: "kms:Decrypt", Resource: kmsKeyArn }]),
+          ...(kmsKey === undefined ? [] : [{ Effect: "Allow", Action: "kms:Decrypt", Resource: kmsKey }]),
         ],
       }),
     });

@@ -12,29 +12,29 @@ export interface PayloadStoreProps {
   readonly bucketName: string;
   readonly payload: PayloadFile;
   readonly partition: string;
-  /** @default - S3's own key */
-  readonly kmsKeyArn?: string;
-  /** The cluster's tag: S3 objects take at most ten, so the user's do not go on them. */
+  /** ARN of the key that encrypts the payload. @default - S3's own key */
+  readonly kmsKey?: string;
+  /** The object's tags. S3 allows at most ten on an object, so it does not get the user's. */
   readonly clusterTags: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A private bucket with the payload in it. Both go with the stack. */
+/** A private bucket with the payload in it. Both are deleted with the stack. */
 export class PayloadStore extends Construct {
   readonly url: string;
   readonly objectArn: string;
-  /** What must be there before a machine can fetch. */
+  /** Must exist before a machine can fetch the payload. */
   readonly stored: ITerraformDependable;
 
   constructor(scope: Construct, id: string, props: PayloadStoreProps) {
     super(scope, id);
-    const { bucketName, payload, partition, kmsKeyArn } = props;
+    const { bucketName, payload, partition, kmsKey } = props;
     const bucketArn = `arn:${partition}:s3:::${bucketName}`;
     this.url = `s3://${bucketName}/${payload.name}`;
     this.objectArn = `${bucketArn}/${payload.name}`;
 
     const bucket = new S3Bucket(this, "bucket", { bucket: bucketName, forceDestroy: true, tags: props.tags });
-    // One after the other: S3 refuses changes of one bucket that come at the same time.
+    // Each depends on the one before: S3 refuses simultaneous changes to a bucket.
     const owner = new S3BucketOwnershipControls(this, "owner", {
       bucket: bucket.id,
       rule: { objectOwnership: "BucketOwnerEnforced" },
@@ -52,10 +52,8 @@ export class PayloadStore extends Construct {
       rule: [
         {
           applyServerSideEncryptionByDefault:
-            kmsKeyArn === undefined
-              ? { sseAlgorithm: "AES256" }
-              : { sseAlgorithm: "aws:kms", kmsMasterKeyId: kmsKeyArn },
-          bucketKeyEnabled: kmsKeyArn !== undefined,
+            kmsKey === undefined ? { sseAlgorithm: "AES256" } : { sseAlgorithm: "aws:kms", kmsMasterKeyId: kmsKey },
+          bucketKeyEnabled: kmsKey !== undefined,
         },
       ],
       dependsOn: [notPublic],

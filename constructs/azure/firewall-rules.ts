@@ -1,68 +1,79 @@
 import { DataAzurermNetworkSecurityGroup } from "@cdktf/provider-azurerm/lib/data-azurerm-network-security-group/index.js";
 import { NetworkSecurityRule } from "@cdktf/provider-azurerm/lib/network-security-rule/index.js";
 import { Construct } from "constructs";
+import { createRules, type Ingress, type IngressRule, type NetworkSource, type RuleIds } from "../shared/ingress.ts";
 import { addressOf } from "../shared/terraform-address.ts";
+import { rulePlaces } from "./config.ts";
+import type { NetworkInterface } from "./network-interface.ts";
 
-export interface Ingress {
-  /** Part of the rule's name. */
-  readonly id: string;
-  readonly description: string;
-  /** Its priority, counted from the first one. A rule keeps its place when others come or go: a move could meet a taken one. */
-  readonly place: number;
-  readonly port: number;
-  readonly source: string;
-  /** The bootstrap machine's address of the source's family. */
-  readonly destination: string;
-}
+export type Source = NetworkSource;
 
 export interface FirewallRulesProps {
   readonly name: string;
+  readonly ingress: readonly Ingress<Source>[];
   readonly networkSecurityGroup: string;
+  /** The network security group's. */
   readonly resourceGroupName: string;
-  /** The first one that a rule may have. */
-  readonly priority: number;
-  readonly ingress: readonly Ingress[];
+  /** The lowest priority that a rule gets. */
+  readonly firstPriority: number;
+  /** The bootstrap machine's. */
+  readonly networkInterface: NetworkInterface;
 }
 
-/** Rules in the cluster's network security group, one for each port and source, for the bootstrap machine's address only. */
+/** Rules in the cluster's network security group that apply only to the bootstrap machine, one for each port and source. */
 export class FirewallRules extends Construct {
-  /** Of the rules for this port. */
-  readonly idsFor: (port: number) => string[];
+  readonly ruleIds: RuleIds;
 
   constructor(scope: Construct, id: string, props: FirewallRulesProps) {
     super(scope, id);
-    const { name, networkSecurityGroup, resourceGroupName, priority, ingress } = props;
+    const { name, ingress, networkSecurityGroup, resourceGroupName, networkInterface } = props;
     const group = new DataAzurermNetworkSecurityGroup(this, "group", { name: networkSecurityGroup, resourceGroupName });
-    const nameOf = (rule: Ingress) => `${name}-${rule.id}`;
-    const ours = JSON.stringify(ingress.map(nameOf));
-    const last = priority + Math.max(...ingress.map(({ place }) => place));
-    const rules = ingress.map((rule) => {
-      const own = priority + rule.place;
-      const others = `[for r in ${addressOf(group)}.security_rule : r.name if r.direction == "Inbound" && r.priority == ${own} && !contains(${ours}, r.name)]`;
-      const made = new NetworkSecurityRule(this, rule.id, {
-        name: nameOf(rule),
+    const priorityIsFree = priorityCheck(addressOf(group), props);
+    this.ruleIds = createRules(ingress, (ingressRule) => {
+      const { ingress: of, source } = ingressRule;
+      const priority = priorityOf(ingressRule, props);
+      const rule = new NetworkSecurityRule(this, ruleIdOf(ingressRule), {
+        name: `${name}-${ruleIdOf(ingressRule)}`,
         resourceGroupName,
         networkSecurityGroupName: networkSecurityGroup,
-        description: rule.description,
+        description: of.description,
         direction: "Inbound",
         access: "Allow",
-        priority: own,
+        priority,
         protocol: "Tcp",
-        sourceAddressPrefix: rule.source,
+        sourceAddressPrefix: source.network,
         sourcePortRange: "*",
-        destinationAddressPrefix: rule.destination,
-        destinationPortRange: String(rule.port),
-        lifecycle: {
-          precondition: [
-            {
-              condition: `\${length(${others}) == 0}`,
-              errorMessage: `Priority ${own} of ${networkSecurityGroup} is taken by \${join(", ", ${others})}: give another azure.firewallPriority; the rules are between ${priority} and ${last}.`,
-            },
-          ],
-        },
+        destinationAddressPrefix: networkInterface.addressFor(source.network),
+        destinationPortRange: String(of.port),
+        lifecycle: { precondition: [priorityIsFree(priority)] },
       });
-      return { port: rule.port, id: made.id };
+      return rule.id;
     });
-    this.idsFor = (port) => rules.filter((rule) => rule.port === port).map(({ id: ruleId }) => ruleId);
   }
+}
+
+type Rule = Pick<IngressRule<Source>, "id" | "ingress" | "index">;
+
+/** Agents' rules always have an index, so that a rule keeps its name when another network is added. */
+const ruleIdOf = ({ id, ingress, index }: Rule) => (ingress.id === "konnectivity" ? `${ingress.id}-${index}` : id);
+
+/** A rule keeps its priority when others are added or removed: the new priority could be taken. */
+function priorityOf({ ingress, index }: Rule, { firstPriority }: FirewallRulesProps): number {
+  const places = { konnectivity: rulePlaces.agents, ssh: rulePlaces.ssh, journal: rulePlaces.journal };
+  return firstPriority + places[ingress.id] + index;
+}
+
+/** Makes a precondition for each priority: no rule of somebody else has it. */
+function priorityCheck(group: string, props: FirewallRulesProps) {
+  const { name, ingress, networkSecurityGroup, firstPriority } = props;
+  const rules = ingress.flatMap((one) => one.sources.map((_, index) => ({ id: one.id, ingress: one, index })));
+  const ours = JSON.stringify(rules.map((rule) => `${name}-${ruleIdOf(rule)}`));
+  const last = Math.max(...rules.map((rule) => priorityOf(rule, props)));
+  return (priority: number) => {
+    const others = `[for r in ${group}.security_rule : r.name if r.direction == "Inbound" && r.priority == ${priority} && !contains(${ours}, r.name)]`;
+    return {
+      condition: `\${length(${others}) == 0}`,
+      errorMessage: `Priority ${priority} of ${networkSecurityGroup} is taken by \${join(", ", ${others})}: give another azure.firewallPriority; the rules are between ${firstPriority} and ${last}.`,
+    };
+  };
 }

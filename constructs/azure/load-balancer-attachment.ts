@@ -8,15 +8,15 @@ export interface LoadBalancerAttachmentProps {
   readonly backendAddressPoolIds: readonly string[];
 }
 
-/** The machine behind the API's load balancers. */
+/** Attaches the machine's network interface to the API's load balancers. */
 export class LoadBalancerAttachment extends Construct {
-  /** Before the machine boots: through a pool it may have its only way out, and a machine that cannot fetch does not come up. */
-  readonly joined: readonly ITerraformDependable[];
+  /** Must exist before the machine boots: its only outbound connection may be through a pool. */
+  readonly attached: readonly ITerraformDependable[];
 
   constructor(scope: Construct, id: string, props: LoadBalancerAttachmentProps) {
     super(scope, id);
     const { networkInterface, backendAddressPoolIds } = props;
-    this.joined = backendAddressPoolIds.map(
+    this.attached = backendAddressPoolIds.map(
       (backendAddressPoolId, index) =>
         new NetworkInterfaceBackendAddressPoolAssociation(this, `pool-${index}`, {
           networkInterfaceId: networkInterface.interfaceId,

@@ -1,67 +1,59 @@
 import { LinuxVirtualMachine } from "@cdktf/provider-azurerm/lib/linux-virtual-machine/index.js";
 import { Fn, type ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
-import type { PayloadFile } from "../shared/payload-file.ts";
 import { literal } from "../../src/core/terraform-literal.ts";
-
-/** An image by its id, or one of the marketplace. */
-export type Image =
-  | { readonly id: string }
-  | {
-      readonly publisher: string;
-      readonly offer: string;
-      readonly sku: string;
-      readonly version: string;
-      readonly purchased: boolean;
-    };
+import type { AzureImage } from "./config.ts";
+import type { MachineSpec } from "./machine-spec.ts";
+import type { NetworkInterface } from "./network-interface.ts";
 
 export interface MachineProps {
   readonly name: string;
+  readonly spec: MachineSpec;
+  readonly payloadUrl: string;
+  /** Query of a signed URL, with its "?". @default - the URL is enough */
+  readonly payloadQuery?: string;
+  readonly subscriptionId: string;
   readonly resourceGroupName: string;
   readonly region: string;
-  readonly size: string;
-  readonly image: Image;
-  readonly networkInterfaceId: string;
-  readonly preconditions: readonly { readonly condition: string; readonly errorMessage: string }[];
-  readonly osDisk: { readonly sizeGB: number; readonly diskEncryptionSetId?: string };
-  readonly encryptionAtHost: boolean;
-  /** @default - none: it cannot be made, but destroyed */
+  readonly networkInterface: NetworkInterface;
+  /** Public key for the account core. @default - none: the machine can be destroyed but not created */
   readonly sshKey?: string;
-  /** @default - it has none */
+  /** ID of a user-assigned identity. @default - the machine has none */
   readonly identityId?: string;
-  readonly payload: PayloadFile;
-  readonly payloadUrl: string;
-  /** A signed URL's query, "?" included. @default - the URL is enough */
-  readonly payloadQuery?: string;
-  /** What must be there before it boots: Ignition gives up on the first refusal. */
+  /** What must exist before the machine boots: Ignition gives up on the first refusal. */
   readonly dependsOn: readonly ITerraformDependable[];
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The bootstrap machine. */
+/** The bootstrap machine: a virtual machine. */
 export class Machine extends Construct {
   readonly machineId: string;
+  /** The address that the nodes dial. */
+  readonly privateIp: string;
+  /** @default - the machine has none */
+  readonly publicIp?: string;
 
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
-    const { name, image, osDisk, sshKey, identityId, payload, payloadUrl, payloadQuery } = props;
+    const { name, spec, resourceGroupName, networkInterface, sshKey, identityId } = props;
+    const { size, rootVolume, encryptionAtHost } = spec.options;
     const adminUsername = "core";
     const machine = new LinuxVirtualMachine(this, "Default", {
       name,
       computerName: name,
-      resourceGroupName: props.resourceGroupName,
+      resourceGroupName,
       location: props.region,
-      size: props.size,
-      networkInterfaceIds: [props.networkInterfaceId],
-      ...imageArguments(image),
+      size,
+      networkInterfaceIds: [networkInterface.interfaceId],
+      ...imageArguments(props),
       osDisk: {
         name: `${name}_OSDisk`,
         caching: "ReadWrite",
         storageAccountType: "Premium_LRS",
-        diskSizeGb: osDisk.sizeGB,
-        diskEncryptionSetId: osDisk.diskEncryptionSetId,
+        diskSizeGb: rootVolume.sizeGiB,
+        diskEncryptionSetId: rootVolume.diskEncryptionSetId,
       },
-      encryptionAtHostEnabled: props.encryptionAtHost,
+      encryptionAtHostEnabled: encryptionAtHost,
       adminUsername,
       disablePasswordAuthentication: true,
       adminSshKey:
@@ -69,18 +61,18 @@ export class Machine extends Construct {
           ? undefined
           : [{ username: adminUsername, publicKey: literal(sshKey, "The ssh key for core") }],
       identity: identityId === undefined ? undefined : { type: "UserAssigned", identityIds: [identityId] },
-      // Not user data: Ignition before 2.14 does not look there.
-      customData: customData(payload.pointer({ url: payloadUrl }), payloadUrl, payloadQuery),
+      // Not user data, which Ignition reads only since 2.14.
+      customData: customData(props),
       bootDiagnostics: {},
-      tags: { ...props.tags, ...payload.record },
+      tags: { ...props.tags, ...spec.tag },
       lifecycle: {
-        ...payload.lifecycle(
+        ...spec.lifecycle(
           [
             "source_image_id",
             "source_image_reference",
             "plan",
             "custom_data",
-            // openshift-install makes a new key for each payload.
+            // openshift-install creates a new key for each payload.
             "admin_ssh_key",
             "size",
             "os_disk",
@@ -88,30 +80,45 @@ export class Machine extends Construct {
           ],
           "tags",
         ),
-        precondition: [...props.preconditions],
+        // A replaced machine gets a new interface, which may have another public address.
+        precondition: spec.replaceMachine ? [] : [networkInterface.samePublicIp],
       },
       dependsOn: [...props.dependsOn],
     });
-    payload.watch(machine, "tags");
+    spec.checkDriftOf(machine, "tags");
     this.machineId = machine.id;
+    this.privateIp = networkInterface.privateIp;
+    this.publicIp = networkInterface.publicIp;
   }
 }
 
-/**
- * The pointer, with a query behind its URL that only Terraform knows: no character of a query is one that JSON would
- * escape, so it goes in as it is.
- */
-function customData(pointer: string, url: string, query: string | undefined): string {
-  if (query === undefined) return Buffer.from(pointer).toString("base64");
-  const end = pointer.indexOf(url) + url.length;
-  return Fn.base64encode(Fn.join("", [Fn.rawString(pointer.slice(0, end)), query, Fn.rawString(pointer.slice(end))]));
+/** The pointer, with a query that only Terraform knows. It needs no escaping: no character of it is special in JSON. */
+function customData({ spec, payloadUrl, payloadQuery }: MachineProps): string {
+  const pointer = spec.payload.pointer({ url: payloadUrl });
+  if (payloadQuery === undefined) return Buffer.from(pointer).toString("base64");
+  const end = pointer.indexOf(payloadUrl) + payloadUrl.length;
+  return Fn.base64encode(
+    Fn.join("", [Fn.rawString(pointer.slice(0, end)), payloadQuery, Fn.rawString(pointer.slice(end))]),
+  );
 }
 
-function imageArguments(image: Image) {
+function imageArguments({ spec, subscriptionId, resourceGroupName }: MachineProps) {
+  const { image } = spec.options;
+  if ("marketplace" in image) return marketplaceArguments(image.marketplace);
   if ("id" in image) return { sourceImageId: image.id };
-  const { publisher, offer, sku, version, purchased } = image;
+  const galleries = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroupName}/providers/Microsoft.Compute/galleries`;
+  return { sourceImageId: `${galleries}/${image.gallery}/images/${image.name}` };
+}
+
+function marketplaceArguments({
+  publisher,
+  offer,
+  sku,
+  version,
+  plan,
+}: Extract<AzureImage, { marketplace: unknown }>["marketplace"]) {
   return {
     sourceImageReference: { publisher, offer, sku, version },
-    plan: purchased ? { publisher, product: offer, name: sku } : undefined,
+    plan: plan === "WithPurchasePlan" ? { publisher, product: offer, name: sku } : undefined,
   };
 }

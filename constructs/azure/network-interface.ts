@@ -1,51 +1,42 @@
 import { DataAzurermSubnet } from "@cdktf/provider-azurerm/lib/data-azurerm-subnet/index.js";
-import { NetworkInterface as Interface } from "@cdktf/provider-azurerm/lib/network-interface/index.js";
+import { NetworkInterface as AzurermNetworkInterface } from "@cdktf/provider-azurerm/lib/network-interface/index.js";
 import { PublicIp } from "@cdktf/provider-azurerm/lib/public-ip/index.js";
 import { Construct } from "constructs";
 import { canonicalIp, isIpv6, isIpv6Network } from "../../src/core/addresses.ts";
-import type { PayloadFile } from "../shared/payload-file.ts";
-import { addressForMachines } from "../shared/subnet-condition.ts";
+import { freeAddressIn } from "../shared/subnet-condition.ts";
 import { addressOf } from "../shared/terraform-address.ts";
+import type { MachineOptions, MachineSpec } from "./machine-spec.ts";
 
 export interface NetworkInterfaceProps {
   readonly name: string;
+  readonly spec: MachineSpec;
+  readonly subscriptionId: string;
   readonly resourceGroupName: string;
   readonly region: string;
-  readonly subnet: {
-    readonly subscriptionId: string;
-    readonly resourceGroupName: string;
-    readonly virtualNetwork: string;
-    readonly name: string;
-  };
-  /** Whether it has an IPv6 address beside the IPv4 one, which every interface must have. */
-  readonly ipv6: boolean;
-  /** Its private address of one family. @default - the subnet gives one */
-  readonly fixedAddress?: string;
-  readonly publicIp: boolean;
-  readonly payload: PayloadFile;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The bootstrap machine's place in the network: before the machine, so that it has a way out when it boots. */
+/** The machine's network interface. It exists before the machine, which needs an outbound connection when it boots. */
 export class NetworkInterface extends Construct {
   readonly interfaceId: string;
-  /** Of the IPv4 address: load balancers take that one. */
+  /** The configuration with the IPv4 address, which load balancers use. */
   readonly ipConfigurationName = "ipv4";
   /** The address that the nodes dial. */
   readonly privateIp: string;
-  /** @default - it has none */
+  /** @default - the machine has none */
   readonly publicIp?: string;
-  readonly #nic: string;
+  readonly #address: string;
   readonly #ipv4: string;
   readonly #ipv6: string;
 
   constructor(scope: Construct, id: string, props: NetworkInterfaceProps) {
     super(scope, id);
-    const { name, resourceGroupName, region, subnet, tags } = props;
-    const fixed = props.fixedAddress === undefined ? undefined : canonicalIp(props.fixedAddress);
+    const { name, spec, resourceGroupName, region, tags } = props;
+    const { subnet, ipv6, fixedAddress } = spec.options;
+    const fixed = fixedAddress === undefined ? undefined : canonicalIp(fixedAddress);
     const fixed4 = fixed === undefined || isIpv6(fixed) ? undefined : fixed;
     const fixed6 = fixed !== undefined && isIpv6(fixed) ? fixed : undefined;
-    const publicIp = props.publicIp
+    const publicIp = spec.options.publicIp
       ? new PublicIp(this, "public-ip", {
           name: `${name}-ssh-pip`,
           resourceGroupName,
@@ -55,8 +46,8 @@ export class NetworkInterface extends Construct {
           tags,
         })
       : undefined;
-    const subnetId = `/subscriptions/${subnet.subscriptionId}/resourceGroups/${subnet.resourceGroupName}/providers/Microsoft.Network/virtualNetworks/${subnet.virtualNetwork}/subnets/${subnet.name}`;
-    const nic = new Interface(this, "Default", {
+    const subnetId = `/subscriptions/${props.subscriptionId}/resourceGroups/${subnet.resourceGroupName}/providers/Microsoft.Network/virtualNetworks/${subnet.virtualNetwork}/subnets/${subnet.name}`;
+    const nic = new AzurermNetworkInterface(this, "Default", {
       name: `${name}-nic`,
       resourceGroupName,
       location: region,
@@ -68,43 +59,28 @@ export class NetworkInterface extends Construct {
           ...allocation(fixed4),
           publicIpAddressId: publicIp?.id,
         },
-        ...(props.ipv6 ? [{ name: "ipv6", subnetId, privateIpAddressVersion: "IPv6", ...allocation(fixed6) }] : []),
+        ...(ipv6 ? [{ name: "ipv6", subnetId, privateIpAddressVersion: "IPv6", ...allocation(fixed6) }] : []),
       ],
       tags,
       lifecycle: {
-        ...props.payload.lifecycle(["ip_configuration"]),
-        ...(fixed !== undefined && { precondition: [this.#freeIn(subnet, fixed)] }),
+        ...spec.lifecycle(["ip_configuration"]),
+        ...(fixed !== undefined && { precondition: [this.#isFree(fixed, subnet)] }),
       },
     });
-    const addresses = `${addressOf(nic)}.private_ip_addresses`;
     this.interfaceId = nic.id;
-    this.#nic = addressOf(nic);
-    // The addresses that it has, whatever the config says by now.
+    this.#address = addressOf(nic);
+    // References to what the interface has: the config may have changed since it was created.
+    const addresses = `${this.#address}.private_ip_addresses`;
     this.#ipv4 = `\${${addresses}[0]}`;
-    // One that was made before there were IPv6 nodes has none: then the rule opens nothing.
+    // An interface that was created before there were IPv6 nodes has no IPv6 address: a rule for "::" opens nothing.
     this.#ipv6 = `\${try(${addresses}[1], "::")}`;
     this.privateIp = fixed6 === undefined ? this.#ipv4 : this.#ipv6;
     this.publicIp = publicIp?.ipAddress;
   }
 
-  #freeIn({ name, virtualNetwork, resourceGroupName }: NetworkInterfaceProps["subnet"], address: string) {
-    const subnet = new DataAzurermSubnet(this, "subnet", {
-      name,
-      virtualNetworkName: virtualNetwork,
-      resourceGroupName,
-    });
-    return addressForMachines({
-      address,
-      networks: `${addressOf(subnet)}.address_prefixes`,
-      subnet: name,
-      kept: [0, 1, 2, 3, -1],
-      keptInWords: "Azure keeps the first four and the last",
-    });
-  }
-
-  /** A precondition for the machine: its interface keeps or lacks the public address that it was made with. */
+  /** A precondition for the machine: the interface, which it keeps, has a public address exactly if the config wants one. */
   get samePublicIp() {
-    const has = `try(coalesce(${this.#nic}.ip_configuration[0].public_ip_address_id), "") != ""`;
+    const has = `try(coalesce(${this.#address}.ip_configuration[0].public_ip_address_id), "") != ""`;
     const [made, now] = this.publicIp === undefined ? ["with", "false"] : ["without", "true"];
     return {
       condition: `\${(${has}) == ${this.publicIp !== undefined}}`,
@@ -112,9 +88,24 @@ export class NetworkInterface extends Construct {
     };
   }
 
-  /** Its private address of the same family as a network. */
+  /** The private address of the same family as a network. */
   addressFor(network: string): string {
     return isIpv6Network(network) ? this.#ipv6 : this.#ipv4;
+  }
+
+  #isFree(address: string, { name, virtualNetwork, resourceGroupName }: MachineOptions["subnet"]) {
+    const subnet = new DataAzurermSubnet(this, "subnet", {
+      name,
+      virtualNetworkName: virtualNetwork,
+      resourceGroupName,
+    });
+    return freeAddressIn({
+      address,
+      networks: `${addressOf(subnet)}.address_prefixes`,
+      subnet: name,
+      reserved: [0, 1, 2, 3, -1],
+      reservedInWords: "Azure keeps the first four and the last",
+    });
   }
 }
 

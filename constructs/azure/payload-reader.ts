@@ -9,15 +9,15 @@ export interface PayloadReaderProps {
   readonly resourceGroupName: string;
   readonly region: string;
   readonly containerId: string;
-  /** For the permission to spread. */
+  /** How long the permission takes to propagate. */
   readonly waitSeconds: number;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** An identity that can read the payload's container, and nothing else. */
+/** A least-privilege identity that can read only the payload's container. */
 export class PayloadReader extends Construct {
   readonly identityId: string;
-  /** What must be there before a machine can fetch. */
+  /** Must exist before a machine can fetch the payload. */
   readonly granted: ITerraformDependable;
 
   constructor(scope: Construct, id: string, props: PayloadReaderProps) {
@@ -32,7 +32,7 @@ export class PayloadReader extends Construct {
       scope: props.containerId,
       roleDefinitionName: "Storage Blob Data Reader",
       principalId: identity.principalId,
-      // Said, because the directory may not know so new an identity yet.
+      // Without it, Azure looks the new identity up in the directory, which may not know it yet.
       principalType: "ServicePrincipal",
     });
     this.identityId = identity.id;

@@ -8,19 +8,19 @@ import type { PayloadStore } from "./payload-store.ts";
 export interface PayloadSasProps {
   readonly store: PayloadStore;
   readonly payload: PayloadFile;
-  /** How long it is good. */
+  /** How long the signature is valid. */
   readonly hours: number;
 }
 
-/** A signature that reads the payload's container over https, and nothing else. */
+/** A shared access signature that allows only reading the payload's container, over HTTPS. */
 export class PayloadSas extends Construct {
-  /** A URL's query, "?" included. */
+  /** The query to append to the payload's URL, with its "?". */
   readonly query: string;
 
   constructor(scope: Construct, id: string, props: PayloadSasProps) {
     super(scope, id);
     const { store, payload, hours } = props;
-    // The state remembers when: a time of each run would sign another URL each time. A new payload gets a new time.
+    // The start time is kept in the state, or every run would sign another URL. A new payload gets a new start time.
     const window = new DataResource(this, "window", {
       input: { start: "${plantimestamp()}" },
       triggersReplace: { payload: payload.sha512 },
@@ -32,7 +32,7 @@ export class PayloadSas extends Construct {
       connectionString: store.connectionString,
       containerName: store.containerName,
       httpsOnly: true,
-      // The store's clock may be behind.
+      // The storage account's clock may be slow.
       start: `\${timeadd(${from}, "-15m")}`,
       expiry: `\${${expiry}}`,
       permissions: { read: true, add: false, create: false, write: false, delete: false, list: false },

@@ -13,20 +13,20 @@ export interface PayloadStoreProps {
   /** Like blob.core.windows.net. */
   readonly blobDomain: string;
   readonly payload: PayloadFile;
-  /** Whether the account's keys open anything. */
+  /** Whether the account's keys give access. */
   readonly sharedKeys: boolean;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A private container with the payload in it, in a storage account of its own. All go with the stack. */
+/** A private container with the payload in it, in its own storage account. All are deleted with the stack. */
 export class PayloadStore extends Construct {
-  /** Of literals: a reference to the blob would replace the machine with each new payload. */
+  /** A literal: a reference to the blob would replace the machine with each new payload. */
   readonly url: string;
   readonly containerName = "ignition";
   readonly containerId: string;
-  /** The account's, with its key. */
+  /** The storage account's connection string, which contains its key. */
   readonly connectionString: string;
-  /** What must be there before a machine can fetch. */
+  /** Must exist before a machine can fetch the payload. */
   readonly stored: ITerraformDependable;
 
   constructor(scope: Construct, id: string, props: PayloadStoreProps) {
@@ -57,12 +57,12 @@ export class PayloadStore extends Construct {
     });
     const blob = new StorageBlob(this, "blob", {
       name: payload.name,
-      // The two below are gone in provider 5, which wants the container's id; the bindings are older than that.
+      // Provider 5 has the container's ID instead of these two. The bindings are older, so overrides below replace them.
       storageAccountName: account.name,
       storageContainerName: container.name,
       type: "Block",
       source: payload.name,
-      // Without it the provider does not see that the file has changed.
+      // Without it the provider does not notice that the file has changed.
       contentMd5: payload.md5,
       contentType: payload.contentType,
       lifecycle: { precondition: payload.preconditions },

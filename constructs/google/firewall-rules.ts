@@ -1,52 +1,38 @@
 import { ComputeFirewall } from "@cdktf/provider-google/lib/compute-firewall/index.js";
 import { Construct } from "constructs";
+import { createRules, type Ingress, type NetworkSource, type RuleIds } from "../shared/ingress.ts";
 
-/** Who may come: machines with a network tag, or a network. */
-export type Source = { readonly tag: string } | { readonly network: string };
-
-export interface Ingress {
-  /** Part of the rule's name; with its number if there are several sources. */
-  readonly id: string;
-  readonly description: string;
-  readonly port: number;
-  readonly sources: readonly Source[];
-}
+export type Source = { readonly networkTag: string } | NetworkSource;
 
 export interface FirewallRulesProps {
   readonly name: string;
-  /** The network's project: rules of a shared VPC are the host project's. */
+  readonly ingress: readonly Ingress<Source>[];
+  /** The network's project: the rules of a shared VPC belong to the host project. */
   readonly project: string;
   readonly network: string;
-  /** The bootstrap machine's own network tag. No other machine has it. */
+  /** A network tag that only the bootstrap machine has. */
   readonly targetTag: string;
-  readonly ingress: readonly Ingress[];
 }
 
-/** The bootstrap machine's own firewall rules: one for each port and source. */
+/** Firewall rules that apply only to the bootstrap machine, one for each port and source. */
 export class FirewallRules extends Construct {
-  /** By the ingress that they are for. */
-  readonly ruleIds: Readonly<Record<string, readonly string[]>>;
+  readonly ruleIds: RuleIds;
 
   constructor(scope: Construct, id: string, props: FirewallRulesProps) {
     super(scope, id);
-    const { ingress } = props;
-    this.ruleIds = Object.fromEntries(ingress.map((one) => [one.id, this.#make(one, props)]));
-  }
-
-  #make({ id, description, port, sources }: Ingress, props: FirewallRulesProps): string[] {
-    const { name, project, network, targetTag } = props;
-    return sources.map((source, index) => {
-      const ruleId = sources.length === 1 ? id : `${id}-${index}`;
-      return new ComputeFirewall(this, ruleId, {
+    const { name, ingress, project, network, targetTag } = props;
+    this.ruleIds = createRules(ingress, ({ id: ruleId, ingress: { description, port }, source }) => {
+      const rule = new ComputeFirewall(this, ruleId, {
         name: `${name}-${ruleId}`,
         description,
         project,
         network: `projects/${project}/global/networks/${network}`,
         direction: "INGRESS",
         allow: [{ protocol: "tcp", ports: [String(port)] }],
-        ...("tag" in source ? { sourceTags: [source.tag] } : { sourceRanges: [source.network] }),
+        ...("networkTag" in source ? { sourceTags: [source.networkTag] } : { sourceRanges: [source.network] }),
         targetTags: [targetTag],
-      }).id;
+      });
+      return rule.id;
     });
   }
 }

@@ -3,38 +3,38 @@ import { ComputeInstanceGroup } from "@cdktf/provider-google/lib/compute-instanc
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
 import { ports } from "../shared/machine-ports.ts";
-import type { PayloadFile } from "../shared/payload-file.ts";
+import type { MachineSpec } from "./machine-spec.ts";
 import type { Machine } from "./machine.ts";
 
-/** A group that is made for the machine alone. */
+/** An instance group to create for the machine. */
 export interface OwnGroup {
   readonly name: string;
   readonly project: string;
   readonly region: string;
   /** Path of the network. */
   readonly network: string;
-  /** What you attach the group to. */
+  /** Name of the load balancer's backend service, to which the operator attaches the group. */
   readonly backendService: string;
 }
 
 export interface LoadBalancerAttachmentProps {
   readonly machine: Machine;
-  readonly payload: PayloadFile;
-  readonly zone: string;
-  /** The name of a group that is behind the load balancer already, or a new group. */
+  readonly spec: MachineSpec;
+  /** The name of an instance group that is already attached to the load balancer, or a new group. */
   readonly group: string | OwnGroup;
 }
 
-/** The machine behind the API's load balancer, as a member of an instance group. */
+/** Attaches the machine to the API's load balancer, as a member of an instance group. */
 export class LoadBalancerAttachment extends Construct {
-  /** For an own group: puts it behind the load balancer. The provider cannot, for a load balancer that it did not make. */
+  /** Attaches a new group to the load balancer. The provider can do that only for a load balancer that it created. */
   readonly attachCommand?: string;
-  /** For an own group: takes it out again. While it is attached, Google refuses to delete it. */
+  /** Detaches a new group again. Google refuses to delete it while it is attached. */
   readonly detachCommand?: string;
 
   constructor(scope: Construct, id: string, props: LoadBalancerAttachmentProps) {
     super(scope, id);
-    const { machine, payload, zone, group } = props;
+    const { machine, spec, group } = props;
+    const { zone } = spec.options;
     if (typeof group !== "string") {
       const command = (verb: string) =>
         `gcloud compute backend-services ${verb} ${group.backendService} --project=${group.project} --region=${group.region} --instance-group=${group.name} --instance-group-zone=${zone}`;
@@ -46,25 +46,24 @@ export class LoadBalancerAttachment extends Construct {
     }
     new ComputeInstanceGroupMembership(this, "Default", {
       zone,
-      instanceGroup: typeof group === "string" ? group : this.#make(group, props),
-      // A machine that is made anew joins again.
+      instanceGroup: typeof group === "string" ? group : this.#create(group, spec),
+      // A reference, so that a replaced machine joins again.
       instance: machine.selfLink,
-      // It stays where the machine stays.
-      lifecycle: payload.lifecycle(["instance_group", "zone"]),
+      lifecycle: spec.lifecycle(["instance_group", "zone"]),
     });
   }
 
-  #make({ name, network }: OwnGroup, { payload, zone }: LoadBalancerAttachmentProps): string {
+  #create({ name, network }: OwnGroup, spec: MachineSpec): string {
     return new ComputeInstanceGroup(this, "group", {
       name,
       description: "The bootstrap machine alone",
-      zone,
+      zone: spec.options.zone,
       network,
       namedPort: [
         { name: "https", port: ports.api },
         { name: "ignition", port: ports.machineConfig },
       ],
-      lifecycle: payload.lifecycle(["zone"]),
+      lifecycle: spec.lifecycle(["zone"]),
     }).name;
   }
 }

@@ -4,20 +4,20 @@ import type { ITerraformDependable } from "cdktf";
 import { Construct } from "constructs";
 
 export interface PayloadReaderProps {
-  /** ID of the service account that is made: 6 to 30 lower case letters, digits and -. */
+  /** ID of a service account to create: 6 to 30 lower case letters, digits and -. */
   readonly accountId: string;
-  /** Email of a given service account. @default - one is made */
+  /** Email of an existing service account to use instead. @default - one is created */
   readonly serviceAccount?: string;
   readonly bucket: string;
 }
 
 /**
- * An identity that can read the payload's bucket; one that is made here can do nothing else. A given one gets that
- * permission too: the bucket is new, so nobody can have given it before.
+ * A least-privilege identity that can read only the payload's bucket. An existing service account gets that permission too:
+ * nobody can have granted it before, because the bucket is new.
  */
 export class PayloadReader extends Construct {
   readonly email: string;
-  /** What must be there before a machine can fetch. */
+  /** Must exist before a machine can fetch the payload. */
   readonly granted: ITerraformDependable;
 
   constructor(scope: Construct, id: string, props: PayloadReaderProps) {

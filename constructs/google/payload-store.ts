@@ -8,16 +8,16 @@ export interface PayloadStoreProps {
   readonly bucketName: string;
   readonly region: string;
   readonly payload: PayloadFile;
-  /** @default - Google's own key */
+  /** Path of the key that encrypts the payload. @default - Google's own key */
   readonly kmsKey?: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** A private bucket with the payload in it. Both go with the stack. */
+/** A private bucket with the payload in it. Both are deleted with the stack. */
 export class PayloadStore extends Construct {
   readonly url: string;
   readonly bucket: string;
-  /** What must be there before a machine can fetch. */
+  /** Must exist before a machine can fetch the payload. */
   readonly stored: ITerraformDependable;
 
   constructor(scope: Construct, id: string, props: PayloadStoreProps) {
@@ -26,12 +26,12 @@ export class PayloadStore extends Construct {
     this.url = `gs://${bucketName}/${payload.name}`;
     const bucket = new StorageBucket(this, "bucket", {
       name: bucketName,
-      // As the API spells it: otherwise there is a difference for ever.
+      // The API returns it in upper case: another spelling would show as a change in every plan.
       location: region.toUpperCase(),
       uniformBucketLevelAccess: true,
       publicAccessPrevention: "enforced",
       versioning: { enabled: false },
-      // By default Google keeps what was deleted for a week.
+      // Google's default keeps deleted objects for a week.
       softDeletePolicy: { retentionDurationSeconds: 0 },
       forceDestroy: true,
       ...(kmsKey !== undefined && { encryption: { defaultKmsKeyName: kmsKey } }),

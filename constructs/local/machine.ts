@@ -1,29 +1,28 @@
+import { relative } from "node:path";
 import { DataResource } from "cdktf";
 import { Construct } from "constructs";
-import type { Layout } from "../../lab/layout.ts";
-import type { PayloadFile } from "../shared/payload-file.ts";
 import { literal } from "../../src/core/terraform-literal.ts";
+import { stackFolder } from "../shared/stack-folder.ts";
+import type { MachineSpec } from "./machine-spec.ts";
 
-export interface MachineProps extends Layout {
-  /** The lab's name. */
-  readonly lab: string;
-  /** The command line's program, from the stack's folder. */
+export interface MachineProps {
+  readonly spec: MachineSpec;
+  /** The command-line program, which creates and deletes the lab. Absolute. */
   readonly program: string;
-  readonly payload: PayloadFile;
 }
 
-/** The lab: made when this is, and gone when this is. */
+/** The lab: created and destroyed with this construct. */
 export class Machine extends Construct {
   readonly machineId: string;
 
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
-    const { lab, nodes, ipFamily, payload } = props;
-    const program = literal(props.program, "The way to the command line's program");
-    payload.machineIsMadeOf({ lab, nodes, ipFamily });
+    const { spec } = props;
+    const { lab, nodes, ipFamily } = spec.options;
+    const program = literal(relative(stackFolder(this), props.program), "The way to the command line's program");
     const machine = new DataResource(this, "Default", {
-      input: { lab, program, ...payload.record },
-      lifecycle: payload.lifecycle(["input"]),
+      input: { lab, program, ...spec.tag },
+      lifecycle: spec.lifecycle(["input"]),
       provisioners: [
         {
           type: "local-exec",
@@ -31,9 +30,10 @@ export class Machine extends Construct {
             ...["node", program, "lab", "up", `--name=${lab}`, `--nodes=${nodes}`, `--ip-family=${ipFamily}`],
             "--payload",
           ],
-          command: payload.name,
+          command: spec.payload.name,
         },
-        // A destroy-time step may refer to itself only: the state says what was made.
+        // A destroy-time provisioner can refer to `self` only. The values are those in the state, so the program's file must
+        // stay where 0.1.0 had it.
         {
           type: "local-exec",
           when: "destroy",
@@ -42,7 +42,7 @@ export class Machine extends Construct {
         },
       ],
     });
-    payload.watch(machine, "input");
+    spec.checkDriftOf(machine, "input");
     this.machineId = machine.id;
   }
 }

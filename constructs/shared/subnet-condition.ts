@@ -1,21 +1,22 @@
-export interface SubnetCondition {
+export interface FreeAddressProps {
   readonly address: string;
-  /** References to the subnet's networks, which only the cloud knows, like [data.aws_subnet.x.cidr_block]. */
+  /** A Terraform expression for the subnet's networks, like `[data.aws_subnet.x.cidr_block]`. */
   readonly networks: string;
+  /** The subnet's name, for the error message. */
   readonly subnet: string;
-  /** The addresses in each network that the cloud keeps for itself: by their number, from the end if negative. */
-  readonly kept: readonly number[];
-  /** The same in words. */
-  readonly keptInWords: string;
+  /** Addresses in each network that the cloud reserves: by index, negative from the end. */
+  readonly reserved: readonly number[];
+  /** The same, for the error message. */
+  readonly reservedInWords: string;
 }
 
-/** A precondition: the address lies in the subnet and is free for machines. No provider checks that before the API does. */
-export function addressForMachines({ address, networks, subnet, kept, keptInWords }: SubnetCondition) {
+/** A precondition: the address is in the subnet, and the cloud does not reserve it. No provider checks that in a plan. */
+export function freeAddressIn({ address, networks, subnet, reserved, reservedInWords }: FreeAddressProps) {
   const inside = `cidrhost("${address}/\${split("/", n)[1]}", 0) == cidrhost(n, 0)`;
-  const own = `contains([for i in [${kept.join(", ")}] : cidrhost(n, i)], "${address}")`;
+  const isReserved = `contains([for i in [${reserved.join(", ")}] : cidrhost(n, i)], "${address}")`;
   return {
-    // A network of the other family, or none, is not a network that it lies in.
-    condition: `\${anytrue([for n in ${networks} : try(${inside} && !${own}, false)])}`,
-    errorMessage: `tunnel.address ${address} is not an address for machines in the subnet ${subnet} (${keptInWords}): give a free one of it, or \`address: detect\`.`,
+    // cidrhost fails on a network of the other family and on an empty one: the address is not in those.
+    condition: `\${anytrue([for n in ${networks} : try(${inside} && !${isReserved}, false)])}`,
+    errorMessage: `tunnel.address ${address} is not an address for machines in the subnet ${subnet} (${reservedInWords}): give a free one of it, or \`address: detect\`.`,
   };
 }

@@ -3,11 +3,11 @@ import { Construct } from "constructs";
 
 export interface WaitProps {
   readonly seconds: number;
-  /** What the wait begins after. If one of them is made anew, the wait is too. */
+  /** What the wait starts after. If one of them is replaced, so is the wait. */
   readonly dependsOn: readonly ITerraformDependable[];
 }
 
-/** Time for a new permission to spread through the cloud: Ignition gives up on the first refusal. */
+/** Waits until a new permission has propagated through the cloud: Ignition gives up on the first refusal. */
 export class Wait extends Construct {
   readonly done: ITerraformDependable;
 
@@ -18,7 +18,7 @@ export class Wait extends Construct {
       provisioners: [
         {
           type: "local-exec",
-          // Node is there wherever this stack was made from; `sleep` is not on Windows.
+          // Every machine that can synthesize the stack has Node.js; Windows has no `sleep`.
           interpreter: ["node", "-e"],
           command: "setTimeout(() => {}, 1000 * Number(process.env.WAIT_SECONDS))",
           environment: { WAIT_SECONDS: String(seconds) },

@@ -168,11 +168,19 @@ export function changedExample(platform: string, options: object = {}, rest: obj
   return JSON.parse(JSON.stringify(changed)) as object;
 }
 
+/** Synthesized examples: many tests look at the same one. */
+const exampleStacks = new Map<string, string>();
+
 /** The bootstrap stack of a platform's example, changed. */
 export function exampleStack(platform: string, options?: object, rest?: object, props?: ProjectProps): StackJson {
   const { files } = exampleOf(platform);
-  const stack = synthOf(changedExample(platform, options, rest), { files, ...props })[`${platform}-bootstrap`];
+  const config = changedExample(platform, options, rest);
+  const key = JSON.stringify([config, props]);
+  const known = exampleStacks.get(key);
+  if (known !== undefined) return JSON.parse(known) as StackJson;
+  const stack = synthOf(config, { files, ...props })[`${platform}-bootstrap`];
   if (stack === undefined) throw new Error(`no stack for ${platform}`);
+  exampleStacks.set(key, JSON.stringify(stack));
   return stack;
 }
 

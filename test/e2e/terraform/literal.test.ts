@@ -42,8 +42,7 @@ describe("a literal", () => {
     writeFileSync(program, "console.log(JSON.stringify([process.cwd(), ...process.argv.slice(2)]))");
     new DestroyStep(stack, "step", { program, command: ["--", ...texts], workingDirectory: join(folder, "w${x}") });
     const payload = new PayloadFile(stack, "payload", {
-      payload: { present: false, why: "there is none in a${x}" },
-      replaceMachine: false,
+      content: { present: false, why: "there is none in a${x}" },
     });
     app.synth();
     const terraform = (...args: string[]) =>

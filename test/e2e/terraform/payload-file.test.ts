@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, DataResource, TerraformStack } from "cdktf";
 import { afterAll, describe, expect, it } from "vitest";
+import { MachineSpec } from "../../../constructs/shared/machine-spec.ts";
 import { type PayloadContent, PayloadFile } from "../../../constructs/shared/payload-file.ts";
 import { addStateBackend, protectLocalState } from "../../../constructs/shared/state-backend.ts";
 import { runTerraform } from "../../support/terraform.ts";
@@ -33,22 +34,22 @@ interface Description {
 
 /** Describes a stack in which terraform_data plays the object and the machine. */
 function describeStack(
-  payload: PayloadContent,
+  content: PayloadContent,
   { replaceMachine = false, fails, size = "large", later }: Description = {},
 ): void {
   const app = new App({ outdir: join(folder, "cdktf.out") });
   const stack = new TerraformStack(app, "sample-bootstrap");
   addStateBackend(stack, { local: { folder: stateFolder } });
-  const file = new PayloadFile(stack, "payload", { payload, replaceMachine });
-  file.machineIsMadeOf({ size }, later);
+  const file = new PayloadFile(stack, "payload", { content });
+  const spec = new MachineSpec(stack, "spec", { payload: file, parts: { size }, laterParts: later, replaceMachine });
   new DataResource(stack, "object", { input: { hash: file.sha512 }, lifecycle: { precondition: file.preconditions } });
   const machine = new DataResource(stack, "machine", {
-    input: { userData: file.pointer({ url: "s3://bucket/payload.ign" }), ...file.record },
-    lifecycle: file.lifecycle(["input"]),
+    input: { userData: file.pointer({ url: "s3://bucket/payload.ign" }), ...spec.tag },
+    lifecycle: spec.lifecycle(["input"]),
   });
   if (fails !== undefined)
     machine.addOverride("provisioner", [{ "local-exec": { when: fails, command: "echo the cloud says no; exit 1" } }]);
-  file.watch(machine, "input");
+  spec.checkDriftOf(machine, "input");
   app.synth();
   file.write();
   protectLocalState(stateFolder, ["sample-bootstrap"]);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DataResource } from "cdktf";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Inputs } from "../../../stacks/inputs.ts";
+import { MachineSpec } from "../../../constructs/shared/machine-spec.ts";
 import { protectLocalState } from "../../../constructs/shared/state-backend.ts";
 import { newApp, stackPropsOf } from "../../../stacks/app.ts";
 import { BootstrapStack } from "../../../stacks/bootstrap-stack.ts";
@@ -20,6 +21,7 @@ afterAll(() => {
 class Sample extends BootstrapStack {
   constructor(inputs: Inputs, secret: string) {
     super(newApp(project.outdir), "local-bootstrap", { ...stackPropsOf(inputs), platform: "local" });
+    new MachineSpec(this, "machine-spec", { payload: this.payload, replaceMachine: inputs.replaceMachine, parts: {} });
     new DataResource(this, "account", { input: { secret }, triggersReplace: { secret } });
   }
 }
@@ -28,7 +30,6 @@ function describeStack(secret: string): void {
   const inputs = project.inputs();
   protectLocalState(inputs.stateFolder ?? "", ["local-bootstrap"]);
   const stack = new Sample(inputs, secret);
-  stack.payload.machineIsMadeOf({});
   (stack.node.root as ReturnType<typeof newApp>).synth();
   stack.payload.write();
 }

@@ -1,11 +1,33 @@
+import { SecurityGroup } from "@cdktf/provider-aws/lib/security-group/index.js";
+import { VpcSecurityGroupIngressRule } from "@cdktf/provider-aws/lib/vpc-security-group-ingress-rule/index.js";
 import { describe, expect, it } from "vitest";
-import { exampleStack, only, resources } from "../../../support/stacks.ts";
+import { FirewallRules, type Source } from "../../../../constructs/aws/firewall-rules.ts";
+import { bootstrapIngress, type IngressProps, type RuleIds } from "../../../../constructs/shared/ingress.ts";
+import { synthScope } from "../../../support/constructs.ts";
+import { only, resources } from "../../../support/stacks.ts";
 
-const rulesOf = (options?: object, rest?: object) =>
-  resources(exampleStack("aws", options, rest), "aws_vpc_security_group_ingress_rule");
+const [controlPlane, workers] = ["sg-0123456789abcdef0", "sg-0123456789abcdef1"];
 
-describe("the rule for 8091 on AWS", () => {
-  it("is two: from the control plane's and from the workers' security group, to a group of its own", () => {
+function stackWith(props: Partial<IngressProps<Source>> = {}) {
+  let ruleIds: RuleIds = {};
+  const stack = synthScope((scope) => {
+    const rules = new FirewallRules(scope, "firewall-rule", {
+      name: "sample-bootstrap",
+      ingress: bootstrapIngress<Source>({
+        nodes: [controlPlane, workers].map((securityGroupId) => ({ securityGroupId })),
+        opensTunnelPort: true,
+        ...props,
+      }),
+      vpcId: "vpc-0123456789abcdef0",
+      tags: { team: "platform" },
+    });
+    ({ ruleIds } = rules);
+  });
+  return { stack, ruleIds, rules: resources(stack, VpcSecurityGroupIngressRule.tfResourceType) };
+}
+
+describe("the firewall rules on AWS", () => {
+  it("allow 8091 from the control plane's and the workers' security group, to the machine's own group", () => {
     const group = expect.stringMatching(/^\$\{aws_security_group\.[\w-]+\.id\}$/) as string;
     const rule = (source: string) =>
       expect.objectContaining({
@@ -15,57 +37,41 @@ describe("the rule for 8091 on AWS", () => {
         to_port: 8091,
         ip_protocol: "tcp",
       }) as object;
-    expect(rulesOf()).toEqual([rule("sg-0123456789abcdef0"), rule("sg-0123456789abcdef1")]);
+    expect(stackWith().rules).toEqual([rule(controlPlane), rule(workers)]);
   });
 
-  it("is one if both are the same group", () => {
-    expect(rulesOf({ workerSecurityGroupId: "sg-0123456789abcdef0" })).toHaveLength(1);
+  it("are tagged with their names, with a number if there are several for a port", () => {
+    expect(stackWith().rules.map(({ tags }) => tags)).toEqual([
+      { team: "platform", Name: "sample-bootstrap-konnectivity-0" },
+      { team: "platform", Name: "sample-bootstrap-konnectivity-1" },
+    ]);
+    expect(stackWith({ nodes: [{ securityGroupId: workers }] }).rules).toEqual([
+      expect.objectContaining({ tags: { team: "platform", Name: "sample-bootstrap-konnectivity" } }),
+    ]);
   });
 
-  it("its group has no way out of its own, and is in the cluster's VPC", () => {
-    expect(only(exampleStack("aws"), "aws_security_group")).not.toHaveProperty("egress");
-    expect(only(exampleStack("aws"), "aws_security_group").vpc_id).toBe("vpc-0123456789abcdef0");
+  it("are in a group without egress rules in the cluster's VPC", () => {
+    const group = only(stackWith().stack, SecurityGroup.tfResourceType);
+    expect(group).not.toHaveProperty("egress");
+    expect(group).toMatchObject({ vpc_id: "vpc-0123456789abcdef0", tags: { Name: "sample-bootstrap" } });
   });
 
-  it.each([
-    ["firewall: external", { firewall: "external" }],
-    ["tunnel: off", { tunnel: "off" }],
-  ])("is not made with %s, nor is the group", (_, rest) => {
-    const stack = exampleStack("aws", {}, rest);
-    expect(resources(stack, "aws_vpc_security_group_ingress_rule")).toEqual([]);
-    expect(resources(stack, "aws_security_group")).toEqual([]);
-    expect(only(stack, "aws_instance").vpc_security_group_ids).toEqual(["sg-0123456789abcdef0"]);
-  });
-
-  it("external: the rule that is needed is an output, and the machine takes your group", () => {
-    const stack = exampleStack(
-      "aws",
-      { bootstrapSecurityGroupIds: ["sg-0123456789abcdef9"] },
-      { firewall: "external" },
-    );
-    expect(stack.output.firewall_rule_needed?.value).toMatchObject({
-      protocol: "tcp",
-      port: 8091,
-      direction: "ingress",
-      sources: { networks: ["10.0.0.0/16"], securityGroups: ["sg-0123456789abcdef0", "sg-0123456789abcdef1"] },
-      destination: { address: "${aws_instance.machine.private_ip}" },
+  it("allow ssh and the journal from IPv4 and IPv6 networks", () => {
+    const { rules } = stackWith({
+      opensTunnelPort: false,
+      allowedBootstrapSshCidr: "192.0.2.0/24",
+      allowedBootstrapJournalCidr: "2001:db8::/32",
     });
-    expect(only(stack, "aws_instance").vpc_security_group_ids).toEqual([
-      "sg-0123456789abcdef0",
-      "sg-0123456789abcdef9",
+    expect(rules).toEqual([
+      expect.objectContaining({ from_port: 19531, to_port: 19531, cidr_ipv6: "2001:db8::/32" }),
+      expect.objectContaining({ from_port: 22, to_port: 22, cidr_ipv4: "192.0.2.0/24" }),
     ]);
-    expect(exampleStack("aws").output).not.toHaveProperty("firewall_rule_needed");
   });
 
-  it("ssh and journal are open to whom the config says, and else to nobody", () => {
-    const open = rulesOf(
-      { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "2001:db8::/32" },
-      { tunnel: "off" },
-    );
-    expect(open.reverse()).toEqual([
-      expect.objectContaining({ from_port: 22, to_port: 22, cidr_ipv4: "192.0.2.0/24" }),
-      expect.objectContaining({ from_port: 19531, to_port: 19531, cidr_ipv6: "2001:db8::/32" }),
-    ]);
-    for (const rule of rulesOf()) expect(rule.from_port).toBe(8091);
+  it("have their IDs by what they are for", () => {
+    const { ruleIds } = stackWith({ allowedBootstrapSshCidr: "192.0.2.0/24" });
+    expect(ruleIds.konnectivity).toHaveLength(2);
+    expect(ruleIds.ssh).toHaveLength(1);
+    expect(ruleIds).not.toHaveProperty("journal");
   });
 });

@@ -1,32 +1,39 @@
+import { LbTargetGroupAttachment } from "@cdktf/provider-aws/lib/lb-target-group-attachment/index.js";
 import { describe, expect, it } from "vitest";
-import { exampleStack, resources } from "../../../support/stacks.ts";
+import { LoadBalancerAttachment, type TargetGroup } from "../../../../constructs/aws/load-balancer-attachment.ts";
+import type { Machine } from "../../../../constructs/aws/machine.ts";
+import { synthScope } from "../../../support/constructs.ts";
+import { resources } from "../../../support/stacks.ts";
 
-const attachments = (options?: object) => resources(exampleStack("aws", options), "aws_lb_target_group_attachment");
+const arn = (name: string) =>
+  `arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/${name}/0123456789abcdef`;
+const groups: TargetGroup[] = [
+  { id: "external-api", arn: arn("api-ext"), port: 6443 },
+  { id: "internal-service", arn: arn("mcs"), port: 22623 },
+];
 
-describe("the machine behind the API's load balancers on AWS", () => {
-  it("joins the groups that are given, each at its port", () => {
-    const group = (name: string, port: number) =>
-      expect.objectContaining({
-        target_group_arn: expect.stringContaining(`targetgroup/${name}/`) as string,
-        port,
-      }) as object;
-    expect(attachments()).toEqual([group("api-ext", 6443), group("api-int", 6443), group("mcs", 22623)]);
-    expect(attachments({ externalApiTargetGroupArn: undefined })).toHaveLength(2);
+function attachments(targetGroups: readonly TargetGroup[]) {
+  const machine = { machineId: "i-0123456789abcdef0", privateIp: "10.0.1.5" } as Machine;
+  const stack = synthScope((scope) => new LoadBalancerAttachment(scope, "api-membership", { machine, targetGroups }));
+  return resources(stack, LbTargetGroupAttachment.tfResourceType);
+}
+
+describe("the load balancer attachment on AWS", () => {
+  it("attaches the machine to every target group, at the group's port", () => {
+    expect(attachments(groups)).toEqual([
+      expect.objectContaining({ target_group_arn: arn("api-ext"), port: 6443 }),
+      expect.objectContaining({ target_group_arn: arn("mcs"), port: 22623 }),
+    ]);
   });
 
-  it("joins by address or by instance, as the group says", () => {
-    for (const { target_id } of attachments())
+  it("attaches by IP address or by instance ID, depending on the group's target type", () => {
+    for (const { target_id } of attachments(groups))
       expect(target_id).toMatch(
-        /^\$\{\(data\.aws_lb_target_group\.[\w-]+\.target_type == "ip"\) \? aws_instance\.machine\.private_ip : aws_instance\.machine\.id\}$/,
+        /^\$\{\(data\.aws_lb_target_group\.[\w-]+\.target_type == "ip"\) \? "10\.0\.1\.5" : "i-0123456789abcdef0"\}$/,
       );
   });
 
-  it("joins none if something else balances the API", () => {
-    const none = {
-      externalApiTargetGroupArn: undefined,
-      internalApiTargetGroupArn: undefined,
-      internalServiceTargetGroupArn: undefined,
-    };
-    expect(attachments({ ...none, autoRegisterELB: false })).toEqual([]);
+  it("creates nothing without target groups", () => {
+    expect(attachments([])).toEqual([]);
   });
 });

@@ -1,58 +1,80 @@
+import { IamInstanceProfile } from "@cdktf/provider-aws/lib/iam-instance-profile/index.js";
+import { IamRolePolicy } from "@cdktf/provider-aws/lib/iam-role-policy/index.js";
+import { IamRole } from "@cdktf/provider-aws/lib/iam-role/index.js";
+import { DataResource } from "cdktf";
 import { describe, expect, it } from "vitest";
-import { exampleStack, only, resources, waitsOf } from "../../../support/stacks.ts";
+import { PayloadReader, type PayloadReaderProps } from "../../../../constructs/aws/payload-reader.ts";
+import { synthScope, withoutHash } from "../../../support/constructs.ts";
+import { only, waitsOf } from "../../../support/stacks.ts";
 
+const objectArn = "arn:aws:s3:::bucket/payload.ign";
 const key = "arn:aws:kms:eu-central-1:123456789012:key/0123";
-const statements = (options: object) =>
-  (JSON.parse(only(exampleStack("aws", options), "aws_iam_role_policy").policy as string) as { Statement: object[] })
-    .Statement;
 
-describe("the machine's identity on AWS", () => {
-  it("can read that one object, and nothing else", () => {
-    expect(statements({})).toEqual([
-      {
-        Effect: "Allow",
-        Action: "s3:GetObject",
-        Resource: expect.stringMatching(/^arn:aws:s3:::[a-z0-9-]+\/payload\.ign$/) as string,
-      },
+const stackWith = (props: Partial<PayloadReaderProps> = {}) =>
+  synthScope((scope) => {
+    const reader = new PayloadReader(scope, "payload-reader", {
+      name: "sample-bootstrap",
+      objectArn,
+      waitSeconds: 30,
+      tags: { team: "platform" },
+      ...props,
+    });
+    new DataResource(scope, "machine", { dependsOn: [reader.granted], input: { profile: reader.instanceProfile } });
+  });
+const statements = (props?: Partial<PayloadReaderProps>) =>
+  (JSON.parse(only(stackWith(props), IamRolePolicy.tfResourceType).policy as string) as { Statement: object[] })
+    .Statement;
+const machineIn = (stack: ReturnType<typeof stackWith>) => stack.resource.terraform_data?.machine ?? {};
+
+describe("the identity that reads the payload on AWS", () => {
+  it("can read only that object", () => {
+    expect(statements()).toEqual([{ Effect: "Allow", Action: "s3:GetObject", Resource: objectArn }]);
+  });
+
+  it("can decrypt the object with its key", () => {
+    expect(statements({ kmsKey: key })).toEqual([
+      ...statements(),
+      { Effect: "Allow", Action: "kms:Decrypt", Resource: key },
     ]);
   });
 
-  it("can decrypt it with that one key", () => {
-    expect(statements({ payloadKmsKeyArn: key })).toHaveLength(2);
-    expect(statements({ payloadKmsKeyArn: key })[1]).toEqual({ Effect: "Allow", Action: "kms:Decrypt", Resource: key });
-  });
-
-  it("is EC2's to take, within a boundary if one is given", () => {
+  it("is a role for EC2, with a permissions boundary if one is given", () => {
     const permissionsBoundaryArn = "arn:aws:iam::123456789012:policy/boundary";
-    const role = only(exampleStack("aws", { permissionsBoundaryArn }), "aws_iam_role");
+    const role = only(stackWith({ permissionsBoundaryArn }), IamRole.tfResourceType);
     expect(role.permissions_boundary).toBe(permissionsBoundaryArn);
     expect(JSON.parse(role.assume_role_policy as string)).toMatchObject({
       Statement: [{ Effect: "Allow", Principal: { Service: "ec2.amazonaws.com" }, Action: "sts:AssumeRole" }],
     });
+    expect(only(stackWith(), IamRole.tfResourceType)).not.toHaveProperty("permissions_boundary");
   });
 
-  it("has time to spread, all of it, before the machine boots", () => {
-    const waitOf = (options?: object) => waitsOf(exampleStack("aws", options));
-    const address = (type: string) => `${type}.${Object.keys(exampleStack("aws").resource[type] ?? {})[0] ?? ""}`;
-    const all = [address("aws_iam_role_policy"), address("aws_iam_instance_profile")];
-    expect(waitOf()).toEqual([
-      expect.objectContaining({
-        depends_on: [...all, "terraform_data.report"],
-        lifecycle: { replace_triggered_by: all },
-      }),
+  it("has time to propagate, all of it, before the machine boots", () => {
+    const stack = stackWith();
+    const address = ({ tfResourceType: type }: { tfResourceType: string }) =>
+      `${type}.${Object.keys(stack.resource[type] ?? {})[0] ?? ""}`;
+    const all = [address(IamRolePolicy), address(IamInstanceProfile)];
+    expect(waitsOf(stack)).toEqual([
+      expect.objectContaining({ depends_on: all, lifecycle: { replace_triggered_by: all } }),
     ]);
-    expect(waitOf()).toMatchObject([{ provisioner: [{ "local-exec": { environment: { WAIT_SECONDS: "30" } } }] }]);
-    expect(waitOf({ identityWaitSeconds: 90 })).toMatchObject([
-      { provisioner: [{ "local-exec": { environment: { WAIT_SECONDS: "90" } } }] },
+    expect(waitsOf(stack)).toMatchObject([
+      { provisioner: [{ "local-exec": { environment: { WAIT_SECONDS: "30" } } }] },
     ]);
-    expect(waitOf({ identityWaitSeconds: 0 })).toEqual([]);
+    expect((machineIn(stack).depends_on as string[]).map(withoutHash)).toEqual(["terraform_data.payload-reader_wait"]);
   });
 
-  it("can be a given one: then none is made, and nothing waits", () => {
-    const stack = exampleStack("aws", { bootstrapInstanceProfile: "mine" });
-    for (const type of ["aws_iam_role", "aws_iam_role_policy", "aws_iam_instance_profile"])
-      expect(resources(stack, type)).toEqual([]);
-    expect(only(stack, "aws_instance").iam_instance_profile).toBe("mine");
+  it("is used without a wait if that is 0 seconds", () => {
+    const stack = stackWith({ waitSeconds: 0 });
     expect(waitsOf(stack)).toEqual([]);
+    expect((machineIn(stack).depends_on as string[]).map(withoutHash)).toEqual([
+      "aws_iam_role_policy.payload-reader_policy",
+    ]);
+  });
+
+  it("is an instance profile for the machine", () => {
+    const stack = stackWith();
+    expect(stack).toHaveResourceWithProperties(IamInstanceProfile, { name: "sample-bootstrap" });
+    expect(machineIn(stack).input).toEqual({
+      profile: expect.stringMatching(/^\$\{aws_iam_instance_profile\.[\w-]+\.name\}$/) as string,
+    });
   });
 });

@@ -1,21 +1,46 @@
-import { createHash } from "node:crypto";
+import { S3BucketOwnershipControls } from "@cdktf/provider-aws/lib/s3-bucket-ownership-controls/index.js";
+import { S3BucketPolicy } from "@cdktf/provider-aws/lib/s3-bucket-policy/index.js";
+import { S3BucketPublicAccessBlock } from "@cdktf/provider-aws/lib/s3-bucket-public-access-block/index.js";
+import { S3BucketServerSideEncryptionConfigurationA as S3BucketEncryption } from "@cdktf/provider-aws/lib/s3-bucket-server-side-encryption-configuration/index.js";
+import { S3Bucket } from "@cdktf/provider-aws/lib/s3-bucket/index.js";
+import { S3Object } from "@cdktf/provider-aws/lib/s3-object/index.js";
 import { describe, expect, it } from "vitest";
-import { makePayload } from "../../../../src/core/bootstrap.ts";
-import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
-import { sampleText } from "../../../../src/core/sample/sample.ts";
-import { afterOf, exampleStack, metadata, only } from "../../../support/stacks.ts";
+import { PayloadStore, type PayloadStoreProps } from "../../../../constructs/aws/payload-store.ts";
+import type { PayloadContent } from "../../../../constructs/shared/payload-file.ts";
+import { absentPayload, payloadContent, payloadIn, synthScope } from "../../../support/constructs.ts";
+import { only } from "../../../support/stacks.ts";
 
-const bucketName = `${metadata.infraID}-bootstrap-${metadata.clusterID.slice(0, 8)}`;
+const clusterTags = { "kubernetes.io/cluster/sample-x7k2p": "owned" };
 
-describe("the payload's bucket on AWS", () => {
-  const stack = exampleStack("aws");
+function stackWith(props: Partial<PayloadStoreProps> = {}, content: PayloadContent = payloadContent) {
+  let store: PayloadStore | undefined;
+  const stack = synthScope((scope) => {
+    store = new PayloadStore(scope, "payload-store", {
+      bucketName: "sample-bucket",
+      payload: payloadIn(scope, content),
+      partition: "aws",
+      clusterTags,
+      tags: { team: "platform", ...clusterTags },
+      ...props,
+    });
+  });
+  return { stack, store };
+}
 
-  it("has a literal name, and goes with everything in it", () => {
-    expect(only(stack, "aws_s3_bucket")).toMatchObject({ bucket: bucketName, force_destroy: true });
+describe("the payload store on AWS", () => {
+  const { stack, store } = stackWith();
+
+  it("is a bucket with a literal name that is deleted with everything in it", () => {
+    expect(stack).toHaveResourceWithProperties(S3Bucket, {
+      bucket: "sample-bucket",
+      force_destroy: true,
+      tags: { team: "platform", ...clusterTags },
+    });
+    expect(store?.url).toBe("s3://sample-bucket/payload.ign");
   });
 
-  it("is not public in any way", () => {
-    expect(only(stack, "aws_s3_bucket_public_access_block")).toMatchObject({
+  it("blocks all public access", () => {
+    expect(stack).toHaveResourceWithProperties(S3BucketPublicAccessBlock, {
       block_public_acls: true,
       block_public_policy: true,
       ignore_public_acls: true,
@@ -23,21 +48,21 @@ describe("the payload's bucket on AWS", () => {
     });
   });
 
-  it("belongs to its owner alone", () => {
-    expect(only(stack, "aws_s3_bucket_ownership_controls")).toMatchObject({
+  it("disables ACLs", () => {
+    expect(stack).toHaveResourceWithProperties(S3BucketOwnershipControls, {
       rule: { object_ownership: "BucketOwnerEnforced" },
     });
   });
 
-  it("answers over TLS only", () => {
-    const { policy } = only(stack, "aws_s3_bucket_policy");
+  it("denies access without TLS", () => {
+    const { policy } = only(stack, S3BucketPolicy.tfResourceType);
     expect(JSON.parse(policy as string)).toMatchObject({
       Statement: [
         {
           Effect: "Deny",
           Principal: "*",
           Action: "s3:*",
-          Resource: [`arn:aws:s3:::${bucketName}`, `arn:aws:s3:::${bucketName}/*`],
+          Resource: ["arn:aws:s3:::sample-bucket", "arn:aws:s3:::sample-bucket/*"],
           Condition: { Bool: { "aws:SecureTransport": "false" } },
         },
       ],
@@ -45,56 +70,52 @@ describe("the payload's bucket on AWS", () => {
   });
 
   it.each([
-    [undefined, "AES256", undefined],
-    ["arn:aws:kms:eu-central-1:123456789012:key/0123", "aws:kms", "arn:aws:kms:eu-central-1:123456789012:key/0123"],
-  ])("is encrypted, key %s", (payloadKmsKeyArn, algorithm, key) => {
-    const { rule } = only(
-      exampleStack("aws", { payloadKmsKeyArn }),
-      "aws_s3_bucket_server_side_encryption_configuration",
-    ) as { rule: { apply_server_side_encryption_by_default: object }[] };
-    expect(rule[0]?.apply_server_side_encryption_by_default).toEqual({
-      sse_algorithm: algorithm,
-      ...(key !== undefined && { kms_master_key_id: key }),
-    });
+    [undefined, { sse_algorithm: "AES256" }],
+    [
+      "arn:aws:kms:eu-central-1:123456789012:key/0123",
+      { sse_algorithm: "aws:kms", kms_master_key_id: "arn:aws:kms:eu-central-1:123456789012:key/0123" },
+    ],
+  ])("is encrypted by default, with key %s", (kmsKey, encryption) => {
+    const { rule } = only(stackWith({ kmsKey }).stack, S3BucketEncryption.tfResourceType) as {
+      rule: { apply_server_side_encryption_by_default: object }[];
+    };
+    expect(rule[0]?.apply_server_side_encryption_by_default).toEqual(encryption);
   });
 
-  it("holds the payload by its path, with its hash and the cluster's tag alone", () => {
-    const { sha512 } = makePayload(sampleText("4.18"), readTunnel({}), new Date());
-    expect(only(stack, "aws_s3_object")).toMatchObject({
+  it("contains the payload by path and hash, with the cluster's tag alone", () => {
+    expect(stack).toHaveResourceWithProperties(S3Object, {
       key: "payload.ign",
       source: "payload.ign",
-      source_hash: sha512,
+      source_hash: payloadContent.sha512,
+      content_type: "application/vnd.coreos.ignition+json",
+      tags: clusterTags,
     });
-    expect(only(stack, "aws_s3_object").tags).toEqual({ [`kubernetes.io/cluster/${metadata.infraID}`]: "owned" });
-    expect(only(stack, "aws_s3_object")).not.toHaveProperty("content");
-    expect(
-      createHash("sha512")
-        .update(makePayload(sampleText("4.18"), readTunnel({}), new Date()).text)
-        .digest("hex"),
-    ).toBe(sha512);
+    expect(only(stack, S3Object.tfResourceType)).not.toHaveProperty("content");
   });
 
-  it("is ready in every respect before the payload comes", () => {
-    const after = (type: string) => afterOf(only(stack, type)).map((address) => address.split(".")[0]);
-    expect(after("aws_s3_object")).toEqual(["aws_s3_bucket_policy"]);
-    expect(after("aws_s3_bucket_policy")).toEqual(["aws_s3_bucket_server_side_encryption_configuration"]);
-    expect(after("aws_s3_bucket_server_side_encryption_configuration")).toEqual(["aws_s3_bucket_public_access_block"]);
-    expect(after("aws_s3_bucket_public_access_block")).toEqual(["aws_s3_bucket_ownership_controls"]);
+  it("is completely configured before the payload is stored", () => {
+    const dependsOn = ({ tfResourceType }: { tfResourceType: string }) =>
+      (only(stack, tfResourceType).depends_on as string[]).map((address) => address.split(".")[0]);
+    expect(dependsOn(S3Object)).toEqual([S3BucketPolicy.tfResourceType]);
+    expect(dependsOn(S3BucketPolicy)).toEqual([S3BucketEncryption.tfResourceType]);
+    expect(dependsOn(S3BucketEncryption)).toEqual([S3BucketPublicAccessBlock.tfResourceType]);
+    expect(dependsOn(S3BucketPublicAccessBlock)).toEqual([S3BucketOwnershipControls.tfResourceType]);
   });
 
-  it.each([
-    ["cn-north-1", "aws-cn"],
-    ["us-gov-west-1", "aws-us-gov"],
-    ["us-isob-east-1", "aws-iso-b"],
-  ])("names its partition in %s", (region, partition) => {
-    const own = exampleStack("aws", {
-      region,
-      rhcosAmi: "ami-0123456789abcdef0",
-      autoRegisterELB: false,
-      externalApiTargetGroupArn: undefined,
-      internalApiTargetGroupArn: undefined,
-      internalServiceTargetGroupArn: undefined,
+  it("names its partition in ARNs", () => {
+    expect(store?.objectArn).toBe("arn:aws:s3:::sample-bucket/payload.ign");
+    expect(stackWith({ partition: "aws-cn" }).store?.objectArn).toBe("arn:aws-cn:s3:::sample-bucket/payload.ign");
+  });
+
+  it("stops a deploy without a payload", () => {
+    const { lifecycle } = only(stackWith({}, absentPayload).stack, S3Object.tfResourceType);
+    expect(lifecycle).toEqual({
+      precondition: [
+        expect.objectContaining({
+          error_message: expect.stringContaining("Nothing can be deployed: there is no bootstrap.ign") as string,
+        }),
+      ],
     });
-    expect(only(own, "aws_iam_role_policy").policy).toContain(`arn:${partition}:s3:::${bucketName}/payload.ign`);
+    expect(only(stack, S3Object.tfResourceType).lifecycle).toEqual({ precondition: [] });
   });
 });

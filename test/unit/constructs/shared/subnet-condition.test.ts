@@ -1,20 +1,20 @@
 import { expect, it } from "vitest";
-import { addressForMachines } from "../../../../constructs/shared/subnet-condition.ts";
+import { freeAddressIn } from "../../../../constructs/shared/subnet-condition.ts";
 import { runTerraform } from "../../../support/terraform.ts";
 
 const five = [0, 1, 2, 3, -1];
 
 /** What Terraform itself makes of the condition; one run for all cases. */
 function verdicts(
-  cases: readonly (readonly [address: string, networks: readonly string[], kept: readonly number[]])[],
+  cases: readonly (readonly [address: string, networks: readonly string[], reserved: readonly number[]])[],
 ) {
-  const conditions = cases.map(([address, networks, kept]) =>
-    addressForMachines({
+  const conditions = cases.map(([address, networks, reserved]) =>
+    freeAddressIn({
       address,
       networks: JSON.stringify(networks),
       subnet: "s",
-      kept,
-      keptInWords: "",
+      reserved,
+      reservedInWords: "",
     }).condition.slice(2, -1),
   );
   const { output } = runTerraform(["console"], { input: `jsonencode([${conditions.join(", ")}])` });
@@ -45,6 +45,6 @@ it("Terraform sees which addresses a subnet has for machines", () => {
     // A subnet of AWS without IPv6.
     ["fd00::5", [""], five, false],
   ] as const;
-  const found = verdicts(cases.map(([address, networks, kept]) => [address, networks, kept]));
+  const found = verdicts(cases.map(([address, networks, reserved]) => [address, networks, reserved]));
   expect(found).toEqual(cases.map((one) => one[3]));
 });
