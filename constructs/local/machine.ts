@@ -1,10 +1,10 @@
 import { DataResource } from "cdktf";
 import { Construct } from "constructs";
-import type { Layout } from "../../lab/layout.ts";
+import type { LabLayout } from "../../src/core/lab-layout.ts";
 import type { PayloadFile } from "../shared/payload-file.ts";
 import { literal } from "../../src/core/terraform-literal.ts";
 
-export interface MachineProps extends Layout {
+export interface MachineProps extends LabLayout {
   /** The lab's name. */
   readonly lab: string;
   /** The command line's program, from the stack's folder. */
