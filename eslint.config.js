@@ -28,7 +28,7 @@ export default defineConfig(
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },
   },
-  { files: ["src/runtime/project-files.js", "src/core/**"], rules: { "no-restricted-syntax": "off" } },
+  { files: ["src/runtime/project-files.js"], rules: { "no-restricted-syntax": "off" } },
   {
     files: ["**/*.js"],
     extends: [tseslint.configs.disableTypeChecked],

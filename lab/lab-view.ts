@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { agentName, home, namespace, serverKubeconfig, tls } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import type { Lab } from "./lab.ts";
-import type { Machine } from "./machine.ts";
+import type { LabMachine } from "./machine.ts";
 import { timeLimit } from "../src/core/time-limits.ts";
 
 /** How each kind of agents' authentication is switched on, and what is a key there. */
@@ -24,7 +24,7 @@ export interface Server {
 }
 
 export interface Agent {
-  readonly node: Machine;
+  readonly node: LabMachine;
   readonly pid: string;
 }
 
@@ -83,15 +83,15 @@ export class LabView {
   }
 
   /** The kinds of the agents' workloads that a kube-apiserver knows. */
-  workloads(machine: Machine): string[] {
+  workloads(machine: LabMachine): string[] {
     return ["DaemonSet", "Deployment"].filter((kind) =>
-      this.isThere(machine, `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${agentName}`),
+      this.exists(machine, `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${agentName}`),
     );
   }
 
   /** Whether a kube-apiserver knows an object. */
-  isThere(machine: Machine, path: string): boolean {
-    const { code, body } = this.#lab.ask(machine, "GET", path);
+  exists(machine: LabMachine, path: string): boolean {
+    const { code, body } = this.#lab.request(machine, "GET", path);
     if (code !== 200 && code !== 404)
       throw new Error(
         `the kube-apiserver on ${machine.name}: ${code === 0 ? "no answer" : code} ${body.message ?? ""}`,
@@ -109,12 +109,12 @@ export class LabView {
   }
 
   /** Creates a ConfigMap that the webhook must allow, and removes it. */
-  create(machine: Machine, labels: Readonly<Record<string, string>>): Made {
+  create(machine: LabMachine, labels: Readonly<Record<string, string>>): Made {
     const name = `verify-${this.#run}-${this.#made++}`;
     const before = this.calls() ?? 0;
     const { code, body } = this.#lab.createConfigMap(machine, name, { tunnelled: "true", ...labels });
     const calls = (this.calls() ?? 0) - before;
-    if (code === 201) this.#lab.ask(machine, "DELETE", `/api/v1/namespaces/lab/configmaps/${name}`);
+    if (code === 201) this.#lab.request(machine, "DELETE", `/api/v1/namespaces/lab/configmaps/${name}`);
     return { code, calls, message: body.message ?? "" };
   }
 
@@ -130,13 +130,13 @@ export class LabView {
 }
 
 /** Names of the running containers of an app. */
-export function containersOf(machine: Machine, app: string): string[] {
+export function containersOf(machine: LabMachine, app: string): string[] {
   const list = `/usr/bin/podman ps --filter label=app=${app} --filter status=running --format '{{.Names}}'`;
   return machine.run(list).stdout.split("\n").filter(Boolean);
 }
 
 /** 000 if nothing answers. */
-export function statusOf(machine: Machine, url: string, prefix = ""): string {
+export function statusOf(machine: LabMachine, url: string, prefix = ""): string {
   return machine.run(
     `${prefix} curl --silent --max-time ${timeLimit(5)} --output /dev/null --write-out '%{http_code}' ${url}`,
   ).stdout;

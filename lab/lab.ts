@@ -1,52 +1,54 @@
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
 import { UserError, problem } from "../src/core/errors.ts";
 import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition, IgnitionRefused } from "./ignition.ts";
-import { type Layout, layoutFile, readLayout } from "./layout.ts";
-import { checkControllers, groupsOf, Machine, MachineFailed, removeMachines, shellFor } from "./machine.ts";
-import { bootstrapSays, operatorObjects, type Progress } from "./fakes/operators.ts";
+import type { LabLayout } from "../src/core/lab-layout.ts";
+import { finishFile, layoutFile, readLayout } from "./layout.ts";
+import { writeControlPlane } from "./control-plane.ts";
+import { checkControllers, groupsOf, LabMachine, CommandFailed, removeMachines, shellFor } from "./machine.ts";
+import { connectMachines } from "./network.ts";
+import { bootstrapStatus, operatorObjects, type Progress } from "./operators.ts";
 import { failedPods } from "./pod-log.ts";
-import { makeKeys, prepareRoot, rootOf, writeControlPlane } from "./roots.ts";
-import { finishFile } from "./fakes/cluster-bootstrap.ts";
-import { podNetworkOptions } from "./fakes/kubelet.ts";
+import { makeKeys, prepareRoot, rootOf } from "./roots.ts";
+import { TimedOut, waitFor } from "./wait.ts";
 import { timeLimit, timeoutEnvironment, timeoutFactor } from "../src/core/time-limits.ts";
 import { clusterObjects, kubeletPod, webhookPod } from "./workload.ts";
 
-export interface LabProps extends Partial<Layout> {
-  /** Lower case letters, digits and -: two labs have two names. */
+export interface LabProps extends Partial<LabLayout> {
+  /** Lower case letters, digits and -, different for every lab that runs at the same time. */
   readonly name: string;
-  /** For everything that is the lab's. */
+  /** Contains everything that belongs to the lab. */
   readonly folder: string;
-  /** What Ignition lays down on the bootstrap machine. */
+  /** The Ignition config of the bootstrap machine. */
   readonly payload: string;
   /** Folders of image stores; all labs share them. */
   readonly images: readonly string[];
-  /** Whether the lab dies with this process. */
+  /** Whether the lab is killed when this process ends. */
   readonly dieWithParent: boolean;
-  /** When this says so, no further step is begun, and what was begun can be taken down. */
+  /** Once aborted, no further step begins, and the lab can be taken down. */
   readonly signal?: AbortSignal;
+  /** Receives one line per step. */
   readonly say: (line: string) => void;
 }
 
-/** What a kube-apiserver answered; code 0 if it did not. */
-export interface Answer {
+/** The response of a kube-apiserver; code 0 if there was none. */
+export interface ApiResponse {
   readonly code: number;
   readonly body: { readonly message?: string; readonly [key: string]: unknown };
 }
 
-/** A cluster being born, on this machine: a bootstrap machine and nodes, with real programs. */
+/** A cluster that is being bootstrapped on this machine: a bootstrap machine and nodes, with real programs. */
 export class Lab {
-  readonly bootstrap: Machine;
-  readonly nodes: readonly Machine[];
+  readonly bootstrap: LabMachine;
+  readonly nodes: readonly LabMachine[];
   readonly addresses: Addresses;
-  readonly #layout: Layout;
+  readonly #layout: LabLayout;
 
-  private constructor(bootstrap: Machine, nodes: readonly Machine[], layout: Layout) {
+  private constructor(bootstrap: LabMachine, nodes: readonly LabMachine[], layout: LabLayout) {
     this.bootstrap = bootstrap;
     this.nodes = nodes;
     this.addresses = addressesOf(layout.ipFamily);
@@ -54,18 +56,18 @@ export class Lab {
   }
 
   /** The first node, which has the permanent control plane too. */
-  get node(): Machine {
+  get node(): LabMachine {
     const [node] = this.nodes;
     if (node === undefined) throw new Error("a lab has at least one node");
     return node;
   }
 
-  /** Brings a lab up; what is left of an earlier one of this name goes first. */
+  /** Starts a lab, after removing what is left of an earlier one of this name. */
   static async up(props: LabProps): Promise<Lab> {
     const { name, folder, payload, images, dieWithParent, say, signal } = props;
-    const layout: Layout = { nodes: props.nodes ?? 1, ipFamily: props.ipFamily ?? "IPv4" };
+    const layout: LabLayout = { nodes: props.nodes ?? 1, ipFamily: props.ipFamily ?? "IPv4" };
     const addresses = addressesOf(layout.ipFamily);
-    // Before anything is changed.
+    // These throw, so they come before any change.
     timeoutFactor();
     checkControllers();
     await Lab.down(name, folder);
@@ -85,92 +87,54 @@ export class Lab {
     writeControlPlane(rootOf(folder, "node-0"), addresses);
 
     say("the machines start");
-    // All of them, even if one fails: none may come up behind the back of whoever takes the lab down.
+    // Wait for all of them, even if one fails: a machine that starts late would outlive the lab's removal.
     const started = await Promise.allSettled(
-      names.map((machine) => Machine.start({ lab: name, name: machine, folder: join(folder, machine), dieWithParent })),
+      names.map((machine) =>
+        LabMachine.start({ lab: name, name: machine, folder: join(folder, machine), dieWithParent }),
+      ),
     );
     signal?.throwIfAborted();
     const machines = started.map((one) => {
       if (one.status === "rejected") throw one.reason;
       return one.value;
     });
-    const [bootstrap, ...nodes] = machines as [Machine, ...Machine[]];
+    const [bootstrap, ...nodes] = machines as [LabMachine, ...LabMachine[]];
     const lab = new Lab(bootstrap, nodes, layout);
-    lab.#connect();
+    connectMachines(bootstrap, nodes, layout);
 
     for (const [index, node] of nodes.entries())
       lab.#service(
         node,
         "kubelet",
-        // What api-int would be: the bootstrap's API, and after its end the permanent one.
+        // What api-int leads to: the bootstrap's API first, and after its end the permanent one.
         `lab-fake kubelet --address=${addresses.nodeAddress(index)} --kubeconfig=/opt/lab/kubeconfig-bootstrap --kubeconfig=/opt/lab/kubeconfig`,
       );
     lab.#service(bootstrap, "kubelet", `lab-fake kubelet --address=${addresses.bootstrap}`);
-    // As its unit does, only sooner: again after every failure, until it is done.
+    // Restarts after every failure until it succeeds, as the real unit does, but sooner.
     lab.#service(
       bootstrap,
       "bootkube",
       "cd /opt/openshift && until [ -e .bootkube.done ]; do /usr/local/bin/bootkube.sh || sleep 0.2; done",
       { LAB_ETCD: `http://${hostOf(addresses.node)}:2379` },
     );
-    // What report-progress.sh does at the end; openshift-install and the gate wait for it.
+    // report-progress.sh does this at the end; openshift-install and the gate wait for it.
     lab.#service(
       bootstrap,
       "progress",
       `until [ -e /opt/openshift/.bootkube.done ]; do sleep 0.2; done
-       echo '${JSON.stringify([bootstrapSays("complete")])}' >/opt/lab/progress.json
+       echo '${JSON.stringify([bootstrapStatus("complete")])}' >/opt/lab/progress.json
        until lab-fake apply /opt/openshift/auth/kubeconfig /opt/lab/progress.json; do sleep 1; done`,
     );
     return lab;
   }
 
-  /** The machine network, a pod network on each node, and the ways between them. */
-  #connect(): void {
-    const { bootstrap, node, nodes, addresses } = this;
-    const ip = this.#layout.ipFamily === "IPv6" ? "ip -6" : "ip";
-    // The first node is the switch that the others are plugged into.
-    node.must("ip link add ens3 type bridge");
-    for (const machine of [bootstrap, ...nodes.slice(1)]) {
-      machine.connect("ens3", node, `to-${machine.name}`);
-      node.must(`ip link set to-${machine.name} master ens3 up`);
-    }
-    const prefix = addresses.machineNetwork.replace(/.*\//, "");
-    for (const [machine, address] of [
-      [bootstrap, addresses.bootstrap] as const,
-      ...nodes.map((one, index) => [one, addresses.nodeAddress(index)] as const),
-    ])
-      // Nobody else can have the address: IPv6 need not look for a second.
-      machine.must(
-        `ip link set ens3 up && ip address add ${address}/${prefix} dev ens3 ${address.includes(":") ? "nodad" : ""}`,
-      );
-    for (const [index, one] of nodes.entries()) {
-      const others = [...nodes.keys()].filter((other) => other !== index);
-      const { clusterNetwork } = addresses;
-      one.must(
-        [
-          "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1",
-          `/usr/bin/podman ${podNetworkOptions(addresses.podNetwork(index)).join(" ")} >/dev/null`,
-          // Pods go out with their node's address, as they would from OVN-Kubernetes, but to each other with their own.
-          `${clusterNetwork.includes(":") ? "ip6tables" : "iptables"} -t nat -I POSTROUTING -d ${clusterNetwork} -j ACCEPT`,
-          ...others.map(
-            (other) => `${ip} route add ${addresses.podNetwork(other)} via ${addresses.nodeAddress(other)}`,
-          ),
-        ].join(" && "),
-      );
-    }
-    // A default route, which a real machine has, must not lead to the pods.
-    bootstrap.must(
-      `${ip} route add default via ${addresses.node} && ${ip} route add unreachable ${addresses.clusterNetwork}`,
-    );
-  }
-
-  /** Takes a lab away, wherever it stands. */
+  /** Removes a lab, whatever state it is in. */
   static async down(name: string, folder: string): Promise<void> {
     await removeMachines(name);
     removeLabFolder(folder);
   }
 
-  /** What there is of a lab, running or not. */
+  /** Control groups and folders of a lab that still exist, whether it runs or not. */
   static remains(name: string, folder: string): string[] {
     return [...groupsOf(name), ...(existsSync(folder) ? [folder] : [])];
   }
@@ -181,15 +145,15 @@ export class Lab {
     if (!existsSync(join(bootstrapRoot, layoutFile))) return undefined;
     const layout = readLayout(bootstrapRoot);
     const [bootstrap, ...nodes] = machineNames(layout.nodes).map((machine) =>
-      Machine.ifRunning({ lab: name, name: machine, folder: join(folder, machine) }),
+      LabMachine.ifRunning({ lab: name, name: machine, folder: join(folder, machine) }),
     );
     if (bootstrap === undefined || !nodes.every((node) => node !== undefined)) return undefined;
     return new Lab(bootstrap, nodes, layout);
   }
 
-  /** Puts the webhook into the pod network, and what leads to it into the cluster. */
+  /** Runs the webhook in the pod network, and creates the objects that make the cluster call it. */
   async installWorkload(): Promise<void> {
-    // Through the machines: what lies below their roots must not be changed from outside while they run.
+    // Through the machines: their overlays' folders must not be changed from outside while they are mounted.
     const ca = this.node.must("base64 -w0 /opt/lab/tls/ca.crt");
     const manifest = (name: string) =>
       `mkdir -p /etc/kubernetes/manifests && cat >/etc/kubernetes/manifests/${name}.yaml`;
@@ -203,8 +167,8 @@ export class Lab {
     await waitFor("the webhook", 30, () => this.node.run(healthz).status === 0);
   }
 
-  /** Asks the kube-apiserver of one of the machines, as an admin. */
-  ask(machine: Machine, method: string, path: string, body?: object, seconds = 20): Answer {
+  /** Sends a request to the kube-apiserver on one of the machines, as an admin. */
+  request(machine: LabMachine, method: string, path: string, body?: object, seconds = 20): ApiResponse {
     const [tls, host] =
       machine === this.bootstrap ? ["/opt/openshift/tls", "localhost"] : ["/opt/lab/tls", hostOf(this.addresses.node)];
     const line = [
@@ -215,52 +179,52 @@ export class Lab {
     const { stdout } = machine.run(line, {}, body === undefined ? undefined : JSON.stringify(body));
     const end = stdout.lastIndexOf("\n");
     const text = stdout.slice(0, end);
-    const answer = (text.startsWith("{") ? JSON.parse(text) : { message: text }) as Answer["body"];
-    return { code: Number(stdout.slice(end)), body: answer };
+    const response = (text.startsWith("{") ? JSON.parse(text) : { message: text }) as ApiResponse["body"];
+    return { code: Number(stdout.slice(end)), body: response };
   }
 
   /** Creates a ConfigMap. With the label tunnelled a webhook by service must agree, with by-url one by URL. */
-  createConfigMap(machine: Machine, name: string, labels: Readonly<Record<string, string>>): Answer {
+  createConfigMap(machine: LabMachine, name: string, labels: Readonly<Record<string, string>>): ApiResponse {
     const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels } };
-    return this.ask(machine, "POST", "/api/v1/namespaces/lab/configmaps", object);
+    return this.request(machine, "POST", "/api/v1/namespaces/lab/configmaps", object);
   }
 
-  /** Lets the bootstrap end, as it does when the permanent control plane is there. */
+  /** Lets the bootstrap end, as it does once the permanent control plane runs. */
   finish(): void {
     this.bootstrap.must(`touch ${finishFile}`);
   }
 
-  /** Lets the cluster's operators say this. */
-  say(progress: Progress): void {
+  /** Sets what the cluster's operators report in their status. */
+  reportProgress(progress: Progress): void {
     const apply = "lab-fake apply /opt/lab/kubeconfig /opt/lab/operators.json";
     this.node.must(`cat >/opt/lab/operators.json && ${apply}`, {}, JSON.stringify(operatorObjects(progress)));
   }
 
   /**
-   * Lets the cluster grow up, in the order of a real one: its control plane runs, the bootstrap ends, and only then the etcd
-   * operator removes the bootstrap machine's member.
+   * Completes the bootstrap in the order of a real cluster: the permanent control plane runs, the bootstrap ends, and only
+   * then the etcd operator removes the bootstrap machine's member.
    */
-  async growUp(): Promise<void> {
+  async completeBootstrap(): Promise<void> {
     const control = {
       revisions: this.nodes.map(() => 1),
       topology: this.nodes.length === 1 ? "SingleReplica" : "HighlyAvailable",
     } as const;
-    const says = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
+    const status = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
     const complete = () => {
-      const { data } = this.ask(this.node, "GET", says).body as { data?: { status?: string } };
+      const { data } = this.request(this.node, "GET", status).body as { data?: { status?: string } };
       return data?.status === "complete";
     };
-    await orStuck(this, async () => {
-      if (!complete()) this.say({ ...control, etcd: "enough members" });
+    await explainIfStuck(this, async () => {
+      if (!complete()) this.reportProgress({ ...control, etcd: "enough members" });
       this.finish();
       await waitFor("the bootstrap's end", 60, complete);
-      this.say({ ...control, etcd: "member removed" });
-      this.say({ ...control, etcd: "member known to be removed" });
+      this.reportProgress({ ...control, etcd: "member removed" });
+      this.reportProgress({ ...control, etcd: "member known to be removed" });
     });
   }
 
-  /** Starts a line of bash in a machine that goes on until it ends by itself; its log is NAME.log beside its root. */
-  #service(machine: Machine, name: string, line: string, env: Readonly<Record<string, string>> = {}): void {
+  /** Starts a line of bash in a machine, in the background; its log is NAME.log beside the machine's root. */
+  #service(machine: LabMachine, name: string, line: string, env: Readonly<Record<string, string>> = {}): void {
     const log = openSync(join(machine.folder, `${name}.log`), "a", 0o600);
     const [program = "", ...args] = machine.enter(shellFor(line));
     spawn(program, args, {
@@ -278,38 +242,38 @@ export class Lab {
 }
 
 export interface WaitOptions {
-  /** Ends the waiting. */
+  /** Stops waiting. */
   readonly signal?: AbortSignal;
-  /** For each step. @default 120 */
+  /** Time limit of each step. @default 120 */
   readonly seconds?: number;
 }
 
-/** Waits until the tunnel carries: says each step as it comes. */
-export async function labIsUp(lab: Lab, say: (line: string) => void, patience: WaitOptions = {}): Promise<void> {
-  await bootstrapIsUp(lab, say, patience);
-  await step(lab, "an agent", "http://127.0.0.1:2041/readyz", patience);
+/** Waits until the tunnel works, and reports each step. */
+export async function labIsUp(lab: Lab, say: (line: string) => void, options: WaitOptions = {}): Promise<void> {
+  await bootstrapIsUp(lab, say, options);
+  await step(lab, "an agent", "http://127.0.0.1:2041/readyz", options);
   say("an agent is connected");
 }
 
-/** Waits until everything on the bootstrap machine runs, whether an agent is connected or not. */
-export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, patience: WaitOptions = {}): Promise<void> {
-  await step(lab, "the tunnel's server", "http://127.0.0.1:2041/healthz", patience);
+/** Waits until everything on the bootstrap machine runs, with or without a connected agent. */
+export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, options: WaitOptions = {}): Promise<void> {
+  await step(lab, "the tunnel's server", "http://127.0.0.1:2041/healthz", options);
   say("the tunnel's server is up");
-  await step(lab, "the bootstrap kube-apiserver", "https://127.0.0.1:6443/readyz", patience);
+  await step(lab, "the bootstrap kube-apiserver", "https://127.0.0.1:6443/readyz", options);
   say("the bootstrap kube-apiserver is ready");
 }
 
 /** Waits until something on the bootstrap machine answers. */
 function step(lab: Lab, what: string, url: string, { signal, seconds = 120 }: WaitOptions): Promise<void> {
-  return orStuck(lab, () => waitFor(what, seconds, () => answers(lab.bootstrap, url), { signal }));
+  return explainIfStuck(lab, () => waitFor(what, seconds, () => answers(lab.bootstrap, url), { signal }));
 }
 
-/** Takes a step in a lab's life, and says where to look if it cannot be taken. */
-async function orStuck({ bootstrap, nodes }: Lab, take: () => Promise<void>): Promise<void> {
+/** Runs a step in a lab; if it fails, the error says where to look. */
+async function explainIfStuck({ bootstrap, nodes }: Lab, run: () => Promise<void>): Promise<void> {
   try {
-    await take();
+    await run();
   } catch (error) {
-    if (!(error instanceof NotInTime || error instanceof MachineFailed)) throw error;
+    if (!(error instanceof TimedOut || error instanceof CommandFailed)) throw error;
     const log = join(bootstrap.folder, "bootkube.log");
     const said = readFileSync(log, "utf8").trim().split("\n").at(-1) ?? "";
     const failed = [bootstrap, ...nodes].flatMap((machine) =>
@@ -317,34 +281,15 @@ async function orStuck({ bootstrap, nodes }: Lab, take: () => Promise<void>): Pr
         ([pod, why]) => `the pod ${pod} cannot be started on ${machine.name} (${short(why)})`,
       ),
     );
-    const reason = [error instanceof NotInTime ? error.message : error.brief, ...failed].join(", ");
+    const reason = [error instanceof TimedOut ? error.message : error.brief, ...failed].join(", ");
     throw new UserError(problem("lab-stuck", { name: basename(dirname(bootstrap.folder)), reason, said, log }));
   }
 }
 
-/** podman may say much: both ends of it matter, what it did and why that failed. */
+/** podman's errors can be long; the start says what it did, the end says why that failed. */
 const short = (text: string) => (text.length > 400 ? `${text.slice(0, 199)} … ${text.slice(-199)}` : text);
 
-/** Something that was waited for did not come. */
-class NotInTime extends Error {}
-
-const answers = (machine: Machine, url: string) =>
+const answers = (machine: LabMachine, url: string) =>
   machine.run(`curl --silent --insecure --fail --max-time ${timeLimit(2)} ${url}`).status === 0;
-
-/** Waits until something is true, looking every so many seconds, and says what it waited for if it never is. */
-export async function waitFor(
-  what: string,
-  seconds: number,
-  condition: () => boolean | Promise<boolean>,
-  { signal, every = 0.25 }: { readonly signal?: AbortSignal | undefined; readonly every?: number } = {},
-): Promise<void> {
-  const limit = timeLimit(seconds);
-  const end = Date.now() + 1000 * limit;
-  while (!(await condition())) {
-    signal?.throwIfAborted();
-    if (Date.now() > end) throw new NotInTime(`${what} did not come within ${limit} s`);
-    await sleep(1000 * every);
-  }
-}
 
 const machineNames = (nodes: number) => ["bootstrap", ...Array.from({ length: nodes }, (_, index) => `node-${index}`)];

@@ -1,17 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { IpFamily } from "../src/core/sample/networks.ts";
+import type { LabLayout } from "../src/core/lab-layout.ts";
 
-/** What distinguishes one lab's machines from another's; every machine has it in a file. */
-export interface Layout {
-  /** How many nodes there are. */
-  readonly nodes: number;
-  /** Of machines, pods and services. */
-  readonly ipFamily: IpFamily;
-}
-
-/** Its place in a machine. */
+/** The file in every machine that holds the lab's layout. */
 export const layoutFile = "/opt/lab/layout.json";
 
-/** @param root of the machine, seen from outside */
-export const readLayout = (root = "/"): Layout => JSON.parse(readFileSync(join(root, layoutFile), "utf8")) as Layout;
+/** The lab creates this file on the bootstrap machine when the bootstrap may end. */
+export const finishFile = "/opt/lab/finish";
+
+/** @param root the machine's root folder, seen from outside */
+export const readLayout = (root = "/"): LabLayout =>
+  JSON.parse(readFileSync(join(root, layoutFile), "utf8")) as LabLayout;

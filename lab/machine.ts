@@ -23,7 +23,7 @@ export interface CommandResult {
 }
 
 /** Which machine. */
-export interface MachinePlace {
+export interface MachineLocation {
   /** Lower case letters, digits and -. */
   readonly lab: string;
   readonly name: string;
@@ -31,7 +31,7 @@ export interface MachinePlace {
   readonly folder: string;
 }
 
-export interface MachineProps extends MachinePlace {
+export interface LabMachineProps extends MachineLocation {
   /** Whether it dies with this process. */
   readonly dieWithParent: boolean;
 }
@@ -40,13 +40,13 @@ export interface MachineProps extends MachinePlace {
  * A simulated machine on this one: namespaces of every kind, control groups of its own, and a root of its own over this
  * machine's programs. Everything in it ends when its first process does.
  */
-export class Machine {
+export class LabMachine {
   readonly name: string;
   readonly folder: string;
   readonly #group: string;
   readonly #init: number;
 
-  private constructor(where: MachinePlace, init: number) {
+  private constructor(where: MachineLocation, init: number) {
     this.name = where.name;
     this.folder = where.folder;
     this.#group = groupOf(where.lab, where.name);
@@ -54,7 +54,7 @@ export class Machine {
   }
 
   /** Starts a machine; takes a few tenths of a second. */
-  static async start(props: MachineProps): Promise<Machine> {
+  static async start(props: LabMachineProps): Promise<LabMachine> {
     const { lab, name, folder, dieWithParent } = props;
     mkdirSync(join(folder, "root"), { recursive: true });
     const log = openSync(join(folder, "machine.log"), "w", 0o600);
@@ -73,18 +73,18 @@ export class Machine {
         );
       await sleep(20);
     }
-    return Machine.running(props);
+    return LabMachine.running(props);
   }
 
   /** One that was started before, by whomever. */
-  static ifRunning(where: MachinePlace): Machine | undefined {
+  static ifRunning(where: MachineLocation): LabMachine | undefined {
     const file = join(where.folder, "holder");
     const init = existsSync(file) ? childrenOf(Number(readFileSync(file, "utf8")))[0] : undefined;
-    return init === undefined ? undefined : new Machine(where, init);
+    return init === undefined ? undefined : new LabMachine(where, init);
   }
 
-  static running(where: MachinePlace): Machine {
-    const machine = Machine.ifRunning(where);
+  static running(where: MachineLocation): LabMachine {
+    const machine = LabMachine.ifRunning(where);
     if (machine === undefined) throw new Error(`the machine ${where.name} does not run`);
     return machine;
   }
@@ -109,12 +109,12 @@ export class Machine {
   /** Like `run`, but a failure is an error with what the machine said. */
   must(line: string, env?: Readonly<Record<string, string>>, input?: string): string {
     const { status, stdout, stderr } = this.run(line, env, input);
-    if (status !== 0) throw new MachineFailed(this.name, line, status, `${stdout}${stderr}`);
+    if (status !== 0) throw new CommandFailed(this.name, line, status, `${stdout}${stderr}`);
     return stdout;
   }
 
   /** A cable between two machines: a device in each, without addresses. */
-  connect(device: string, other: Machine, otherDevice = device): void {
+  connect(device: string, other: LabMachine, otherDevice = device): void {
     const link = ["link", "add", device, "netns", String(this.#init), "type", "veth", "peer", "name", otherDevice];
     const { status, stderr } = spawnSync("ip", [...link, "netns", String(other.#init)], { encoding: "utf8" });
     if (status !== 0) throw new Error(`${this.name} and ${other.name} cannot be connected: ${stderr.trim()}`);
@@ -122,7 +122,7 @@ export class Machine {
 }
 
 /** A command that had to succeed in a machine, and did not. */
-export class MachineFailed extends Error {
+export class CommandFailed extends Error {
   /** For whoever does not know the command: who said what at last. */
   readonly brief: string;
 

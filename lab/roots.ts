@@ -1,17 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { stringify } from "yaml";
 import { projectFile, readProjectText } from "../src/runtime/project-files.js";
-import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
-import { type Layout, layoutFile } from "./layout.ts";
-import { kubeApiServerArguments, kubeApiServerPod } from "./fakes/render.ts";
+import { addressesOf } from "./addresses.ts";
+import type { LabLayout } from "../src/core/lab-layout.ts";
+import { layoutFile } from "./layout.ts";
 
 /** What lies over this machine's own files in one of a lab's. Not to be written to while that runs. */
 export const rootOf = (folder: string, machine: string) => join(folder, machine, "root");
 
 /** What every machine of the lab has: settings of podman, and the stand-ins in front of all other programs. */
-export function prepareRoot(root: string, images: readonly string[], layout: Layout): void {
+export function prepareRoot(root: string, images: readonly string[], layout: LabLayout): void {
   const program = (name: string, text: string) => {
     mkdirSync(join(root, "opt/lab/bin"), { recursive: true });
     writeFileSync(join(root, "opt/lab/bin", name), text);
@@ -35,7 +34,7 @@ additionalimagestores = ${JSON.stringify(images)}
   program("podman", readProjectText("lab/fakes/podman.sh"));
   program(
     "lab-fake",
-    `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(projectFile("lab/fake.js"))} "$@"\n`,
+    `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(projectFile("lab/fakes/main.js"))} "$@"\n`,
   );
   program("oc", '#!/bin/sh\nexec lab-fake oc "$@"\n');
   writeFileSync(join(root, layoutFile), JSON.stringify(layout));
@@ -44,7 +43,7 @@ additionalimagestores = ${JSON.stringify(images)}
 }
 
 /** The cluster's keys, each where its machine looks for it. */
-export function makeKeys(folder: string, { nodes, ipFamily }: Layout): void {
+export function makeKeys(folder: string, { nodes, ipFamily }: LabLayout): void {
   const { apiService, bootstrap, nodeAddress } = addressesOf(ipFamily);
   const openshift = join(rootOf(folder, "bootstrap"), "opt/openshift");
   const tls = join(openshift, "tls");
@@ -66,39 +65,4 @@ export function makeKeys(folder: string, { nodes, ipFamily }: Layout): void {
       ...["webhook.crt", "webhook.key"],
     );
   }
-}
-
-/** The permanent control plane: etcd, and a kube-apiserver that knows nothing of a tunnel. */
-export function writeControlPlane(root: string, addresses: Addresses): void {
-  const folder = join(root, "etc/kubernetes/manifests");
-  const etcdUrl = `http://${hostOf(addresses.node)}:2379`;
-  mkdirSync(folder, { recursive: true });
-  const etcd = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "etcd", namespace: "kube-system" },
-    spec: {
-      hostNetwork: true,
-      containers: [
-        {
-          name: "etcd",
-          image: "localhost/lab/etcd:latest",
-          command: ["/usr/bin/etcd"],
-          args: [
-            "--data-dir=/tmp/etcd",
-            "--unsafe-no-fsync",
-            `--listen-client-urls=${etcdUrl}`,
-            `--advertise-client-urls=${etcdUrl}`,
-            "--listen-peer-urls=http://127.0.0.1:2380",
-          ],
-        },
-      ],
-    },
-  };
-  writeFileSync(join(folder, "etcd.yaml"), stringify(etcd));
-  const secrets = { "/etc/kubernetes/secrets": "/opt/lab/tls" };
-  writeFileSync(
-    join(folder, "kube-apiserver.yaml"),
-    stringify(kubeApiServerPod(kubeApiServerArguments(addresses, addresses.node), secrets)),
-  );
 }

@@ -9,9 +9,10 @@ import {
   tokenReviewBinding,
 } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
-import { type Lab, waitFor } from "./lab.ts";
+import { type Lab } from "./lab.ts";
+import { waitFor } from "./wait.ts";
 import { containersOf, LabView, type Made, statusOf } from "./lab-view.ts";
-import type { Machine } from "./machine.ts";
+import type { LabMachine } from "./machine.ts";
 import { timeLimit } from "../src/core/time-limits.ts";
 import {
   type Check,
@@ -71,13 +72,13 @@ class LabLooks {
 
   #apiServers(): CheckResult {
     const { bootstrap, node } = this.#lab;
-    const permanent = this.#lab.ask(node, "GET", "/readyz").code;
+    const permanent = this.#lab.request(node, "GET", "/readyz").code;
     if (this.#view.ended())
       return passedIf(
         permanent === 200,
         `the bootstrap has ended; the permanent kube-apiserver's /readyz says ${permanent}`,
       );
-    const temporary = this.#lab.ask(bootstrap, "GET", "/readyz").code;
+    const temporary = this.#lab.request(bootstrap, "GET", "/readyz").code;
     const selector = bootstrap
       .run(`tr '\\0' '\\n' </proc/$(pgrep -xo kube-apiserver)/cmdline`)
       .stdout.split("\n")
@@ -117,7 +118,7 @@ class LabLooks {
     const webhook = `${hostOf(this.#lab.addresses.webhookPod)}:8443`;
     if (this.#view.calls() === undefined) return failed(`${webhook} does not answer on node-0`);
     const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/by-service";
-    const { webhooks = [] } = this.#lab.ask(this.#lab.node, "GET", path).body as { webhooks?: WebhookEntry[] };
+    const { webhooks = [] } = this.#lab.request(this.#lab.node, "GET", path).body as { webhooks?: WebhookEntry[] };
     const [{ failurePolicy, clientConfig } = {}] = webhooks;
     return passedIf(
       failurePolicy === "Fail" && clientConfig?.service !== undefined,
@@ -144,8 +145,8 @@ class LabLooks {
     await waitFor("the server's end", 30, () => this.#view.server() === undefined);
     const left = [
       ...this.#view.workloads(node),
-      ...(this.#view.isThere(node, `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`) ? ["Secret"] : []),
-      ...(this.#view.isThere(node, `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${tokenReviewBinding}`)
+      ...(this.#view.exists(node, `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`) ? ["Secret"] : []),
+      ...(this.#view.exists(node, `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${tokenReviewBinding}`)
         ? ["ClusterRoleBinding"]
         : []),
       ...(bootstrap.run(`test -e ${tls}`).status === 0 ? [`${tls} on the bootstrap machine`] : []),
@@ -257,7 +258,7 @@ class LabLooks {
   }
 
   #logsAreClean(): CheckResult {
-    const logs = (machine: Machine, app: string) =>
+    const logs = (machine: LabMachine, app: string) =>
       containersOf(machine, app).flatMap((name) => {
         const { stdout, stderr } = machine.run(`/usr/bin/podman logs ${name}`);
         return `${stdout}\n${stderr}`.split("\n").filter(Boolean);

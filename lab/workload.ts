@@ -1,5 +1,5 @@
 import { addressesOf, hostOf } from "./addresses.ts";
-import type { Layout } from "./layout.ts";
+import type { LabLayout } from "../src/core/lab-layout.ts";
 import { timeLimit } from "../src/core/time-limits.ts";
 
 /**
@@ -34,19 +34,19 @@ function pod(name: string, spec: object, listen: string, metadata: object = {}) 
 }
 
 /** The webhook, on the first node. */
-export function webhookPod({ ipFamily }: Layout) {
+export function webhookPod({ ipFamily }: LabLayout) {
   const { webhookPod: address } = addressesOf(ipFamily);
   return pod("webhook", {}, `--listen=${hostOf(address)}:${port}`, { annotations: { "lab/pod-ip": address } });
 }
 
 /** What the node proxy reaches of a node's kubelet. */
-export function kubeletPod({ ipFamily }: Layout, index: number) {
+export function kubeletPod({ ipFamily }: LabLayout, index: number) {
   const address = addressesOf(ipFamily).nodeAddress(index);
   return pod("kubelet", { hostNetwork: true }, `--kubelet-listen=${hostOf(address)}:${kubeletPort}`);
 }
 
 /** @param caBundle the CA of the webhook's certificate, in base64 */
-export function clusterObjects({ nodes, ipFamily }: Layout, caBundle: string): object[] {
+export function clusterObjects({ nodes, ipFamily }: LabLayout, caBundle: string): object[] {
   const addresses = addressesOf(ipFamily);
   const service = { name: "webhook", namespace, port: 443 };
   return [

@@ -18,9 +18,8 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
 import { projectFile } from "../src/runtime/project-files.js";
-import { table } from "../test/bench/table.ts";
-import { everyPlatform } from "../test/support/every-platform.ts";
-import { Project } from "../test/support/stacks.ts";
+import { type ExampleProject, writeExampleProject } from "./example-project.ts";
+import { markdownTable } from "./markdown-table.ts";
 
 const sources = [
   "main.ts",
@@ -63,8 +62,7 @@ try {
 
 /** Prints what is the same and what is not; true if nothing differs that must not. */
 async function compare(): Promise<boolean> {
-  const { config, files, platforms } = everyPlatform();
-  const project = new Project(config, { folder: join(folder, "project"), files });
+  const project = writeExampleProject(join(folder, "project"));
   const cdktf = copyOfSources("cdktf");
   symlinkSync(projectFile("node_modules"), join(cdktf, "node_modules"));
   const terrain = copyOfSources("cdk-terrain");
@@ -73,7 +71,7 @@ async function compare(): Promise<boolean> {
   console.error("Installing CDK Terrain in a temporary folder (1.1 GB; half a minute if npm has it in its cache) …");
   // Bindings that ask for a newer Node.js run on 20 too.
   await run(["npm", "install", "--omit=dev", "--engine-strict=false"], terrain);
-  console.error(`Synthesizing ${platforms.join(", ")} with both …`);
+  console.error(`Synthesizing ${project.platforms.join(", ")} with both …`);
   const before = await synthesize(cdktf, project);
   const after = await synthesize(terrain, project);
   const rows = [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((file) => {
@@ -87,11 +85,11 @@ async function compare(): Promise<boolean> {
   const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value ?? null)).slice(0, 60);
   console.log(
     [
-      table(
+      markdownTable(
         ["imported as", "with cdktf", "with CDK Terrain"],
         ["cdktf", ...packages].map((name) => [name, installed(cdktf, name), installed(terrain, name)]),
       ),
-      table(
+      markdownTable(
         ["file", "differs in", "with cdktf", "with CDK Terrain", "verdict"],
         rows.map((row) => [row.file, row.path, shown(row.before), shown(row.after), row.why ?? "DIFFERENT"]),
       ),
@@ -122,7 +120,7 @@ function changePackageJson(copy: string): void {
 }
 
 /** Every file of the output by name; JSON as its value, because the two write empty lists differently. */
-async function synthesize(copy: string, project: Project): Promise<Map<string, unknown>> {
+async function synthesize(copy: string, project: ExampleProject): Promise<Map<string, unknown>> {
   const outdir = join(copy, "cdktf.out");
   const env = { KONNECTIVITY_CONFIG: project.configFile, CDKTF_OUTDIR: outdir };
   await run([process.execPath, "--import", "tsx", "main.ts"], copy, env);

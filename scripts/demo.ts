@@ -153,7 +153,7 @@ async function demonstrate(): Promise<void> {
     // It also fails if the API cannot be asked.
     closed.status === 1 && closed.stdout.startsWith("not yet"),
   );
-  await lab.growUp();
+  await lab.completeBootstrap();
   await cdktf("destroy");
   const left = Lab.remains(name, labFolder(name));
   show("nothing is left", left.join() || "no process, no namespace, no file", left.length === 0);

@@ -3,7 +3,7 @@ import { makePayload } from "../../src/core/bootstrap.ts";
 import type { Tunnel } from "../../src/core/konnectivity/options.ts";
 import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";
-import type { Layout } from "../../lab/layout.ts";
+import type { LabLayout } from "../../src/core/lab-layout.ts";
 import { oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
 export const localSchema = z.strictObject(
@@ -21,7 +21,7 @@ export const localSchema = z.strictObject(
 export type LocalConfig = z.output<typeof localSchema>;
 
 /** What the local stack is made from. */
-export interface LocalInputs extends Layout {
+export interface LocalInputs extends LabLayout {
   readonly name: string;
   readonly payload: { readonly present: true; readonly text: string; readonly sha512: string };
 }

@@ -1,9 +1,9 @@
 import type { Construct } from "constructs";
-import type { Layout } from "../../lab/layout.ts";
+import type { LabLayout } from "../../src/core/lab-layout.ts";
 import { MachineSpec as SharedMachineSpec, type PlatformMachineSpecProps } from "../shared/machine-spec.ts";
 
 /** What a lab keeps for its lifetime. */
-export interface MachineOptions extends Layout {
+export interface MachineOptions extends LabLayout {
   /** The lab's name. */
   readonly lab: string;
 }

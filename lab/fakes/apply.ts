@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { type Cluster, connect } from "../cluster-api.ts";
+import { type ApiClient, connect } from "../api-client.ts";
 import { timeLimit } from "../../src/core/time-limits.ts";
 
 export async function main([kubeconfig = "", file = ""]: readonly string[]): Promise<number> {
@@ -15,7 +15,7 @@ export async function main([kubeconfig = "", file = ""]: readonly string[]): Pro
   return 0;
 }
 
-async function taken(cluster: Cluster, object: KubernetesObject, last: boolean): Promise<boolean> {
+async function taken(cluster: ApiClient, object: KubernetesObject, last: boolean): Promise<boolean> {
   try {
     await cluster.apply(object);
     return true;

@@ -8,11 +8,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { parseAllDocuments } from "yaml";
-import { connect } from "../cluster-api.ts";
+import { connect } from "../api-client.ts";
+import { finishFile } from "../layout.ts";
 
 const staticPods = "/etc/kubernetes/manifests";
-/** The lab makes this file when the bootstrap is to end. */
-export const finishFile = "/opt/lab/finish";
 
 export async function main(): Promise<number> {
   const copied: string[] = [];

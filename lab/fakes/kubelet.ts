@@ -25,15 +25,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod, PodSpec } from "kubernetes-types/core/v1.js";
 import { parse, stringify } from "yaml";
-import { type Cluster, connect } from "../cluster-api.ts";
+import { type ApiClient, connect } from "../api-client.ts";
 import { readLayout } from "../layout.ts";
+import { podNetwork } from "../network.ts";
 import { type FileContent, podForPodman } from "../pod-for-podman.ts";
 import { PodLog } from "../pod-log.ts";
 
 const manifests = "/etc/kubernetes/manifests";
 const workFolder = "/run/lab-kubelet";
-/** The pods' network on a node; the kubelet's own interface to it would be a CNI plugin. */
-const podNetwork = "podnet";
 /** A pod's address, where one must be known beforehand. */
 const addressAnnotation = "lab/pod-ip";
 
@@ -69,7 +68,7 @@ export async function main(args: readonly string[]): Promise<never> {
 
 async function playWhatIsWanted(
   playing: Map<string, string>,
-  clusters: readonly Cluster[],
+  clusters: readonly ApiClient[],
   address: string,
   log: PodLog,
 ): Promise<void> {
@@ -106,9 +105,9 @@ async function playWhatIsWanted(
 }
 
 async function firstThatAnswers(
-  clusters: readonly Cluster[],
-  ask: (cluster: Cluster) => Promise<void>,
-): Promise<Cluster | undefined> {
+  clusters: readonly ApiClient[],
+  ask: (cluster: ApiClient) => Promise<void>,
+): Promise<ApiClient | undefined> {
   for (const cluster of clusters) {
     try {
       await ask(cluster);
@@ -140,7 +139,7 @@ function staticPods(): Wanted[] {
 }
 
 /** This node's pods: one of every DaemonSet, and its share of every Deployment's. */
-async function workloadPods(cluster: Cluster): Promise<Wanted[]> {
+async function workloadPods(cluster: ApiClient): Promise<Wanted[]> {
   const { nodes } = readLayout();
   const node = Number(hostname().replace("node-", ""));
   const daemonSets = (await cluster.list("apps/v1", "DaemonSet")).map((object) => ({ object, indexes: [node] }));
@@ -159,7 +158,7 @@ async function workloadPods(cluster: Cluster): Promise<Wanted[]> {
   );
 }
 
-async function play(pod: Wanted, hostIp: string, cluster: Cluster | undefined): Promise<void> {
+async function play(pod: Wanted, hostIp: string, cluster: ApiClient | undefined): Promise<void> {
   const { name, namespace, labels, spec } = pod;
   const secrets = new Map<string, Record<string, Buffer>>();
   for (const volume of spec.volumes ?? []) {
@@ -250,8 +249,3 @@ function podman(...args: readonly string[]): string {
   if (status !== 0) throw new Error(`podman ${args.slice(0, 2).join(" ")} failed: ${stderr.trim()}`);
   return stdout;
 }
-
-/** What podman must be told once on a node, before its first pod. */
-export const podNetworkOptions = (subnet: string) => [
-  ...["network", "create", `--subnet=${subnet}`, ...(subnet.includes(":") ? ["--ipv6"] : []), podNetwork],
-];

@@ -2,7 +2,7 @@
  * Stands in for `oc delete`, the one subcommand that a bootstrap machine of ours runs: kind/name words, a namespace, a
  * kubeconfig. Left out: everything else of oc, and waiting.
  */
-import { connect } from "../cluster-api.ts";
+import { connect } from "../api-client.ts";
 
 const kinds: Record<string, { apiVersion: string; kind: string }> = {
   namespace: { apiVersion: "v1", kind: "Namespace" },

@@ -8,13 +8,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { type Addresses, addressesOf, hostOf } from "../addresses.ts";
+import { addressesOf } from "../addresses.ts";
+import { kubeApiServerArguments, kubeApiServerPod, secretsFolder } from "../control-plane.ts";
 import { readLayout } from "../layout.ts";
 
 type Config = Record<string, unknown>;
 
-const issuer = "https://kubernetes.default.svc";
-const secrets = "/etc/kubernetes/secrets";
 /** The host folder that the real pod mounts here, read-only. */
 const configFolder = { host: "/etc/kubernetes/bootstrap-configs", pod: "/etc/kubernetes/config" };
 
@@ -73,74 +72,9 @@ function defaultConfig(): Config {
   };
 }
 
-/** What a kube-apiserver of the lab is started with. */
-export function kubeApiServerArguments(addresses: Addresses, address: string): Record<string, string[]> {
-  return {
-    "advertise-address": [address],
-    "api-audiences": [issuer],
-    // The default listens on IPv4 only.
-    "bind-address": address.includes(":") ? ["::"] : [],
-    "authorization-mode": ["Node,RBAC"],
-    "client-ca-file": [`${secrets}/ca.crt`],
-    "enable-aggregator-routing": ["true"],
-    "etcd-servers": [`http://${hostOf(addresses.node)}:2379`],
-    "kubelet-certificate-authority": [`${secrets}/ca.crt`],
-    "kubelet-client-certificate": [`${secrets}/kubelet-client.crt`],
-    "kubelet-client-key": [`${secrets}/kubelet-client.key`],
-    "proxy-client-cert-file": [`${secrets}/aggregator.crt`],
-    "proxy-client-key-file": [`${secrets}/aggregator.key`],
-    "requestheader-allowed-names": ["system:openshift-aggregator"],
-    "requestheader-client-ca-file": [`${secrets}/ca.crt`],
-    "requestheader-extra-headers-prefix": ["X-Remote-Extra-"],
-    "requestheader-group-headers": ["X-Remote-Group"],
-    "requestheader-username-headers": ["X-Remote-User"],
-    "secure-port": ["6443"],
-    "service-account-issuer": [issuer],
-    "service-account-key-file": [`${secrets}/service-account.pub`],
-    "service-account-signing-key-file": [`${secrets}/service-account.key`],
-    "service-cluster-ip-range": [addresses.serviceNetwork],
-    "tls-cert-file": [`${secrets}/kube-apiserver.crt`],
-    "tls-private-key-file": [`${secrets}/kube-apiserver.key`],
-  };
-}
-
 function pod(config: Config) {
   return kubeApiServerPod(config.apiServerArguments as Record<string, string[]>, {
     [configFolder.pod]: configFolder.host,
-    [secrets]: "/opt/openshift/tls",
+    [secretsFolder]: "/opt/openshift/tls",
   });
-}
-
-/** @param mounts folders of the host by their place in the pod */
-export function kubeApiServerPod(
-  args: Readonly<Record<string, readonly string[]>>,
-  mounts: Readonly<Record<string, string>>,
-) {
-  const volumes = Object.entries(mounts).map(([mountPath, path], index) => ({ name: `v${index}`, mountPath, path }));
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "kube-apiserver", namespace: "kube-system" },
-    spec: {
-      hostNetwork: true,
-      containers: [
-        {
-          name: "kube-apiserver",
-          image: "localhost/lab/kube-apiserver:latest",
-          imagePullPolicy: "Never",
-          // A lab lives for minutes: with less collecting it starts with a sixth less of a processor.
-          env: [{ name: "GOGC", value: "400" }],
-          command: ["/usr/bin/kube-apiserver"],
-          args: [
-            "--cert-dir=/tmp",
-            ...Object.entries(args).flatMap(([name, values]) =>
-              values.length === 0 ? [] : [`--${name}=${values.join(",")}`],
-            ),
-          ],
-          volumeMounts: volumes.map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
-        },
-      ],
-      volumes: volumes.map(({ name, path }) => ({ name, hostPath: { path } })),
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { oneLine } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { ipFamilies } from "../core/sample/networks.ts";
 import { labFolder } from "../../lab/folder.ts";
-import type { Layout } from "../../lab/layout.ts";
+import type { LabLayout } from "../core/lab-layout.ts";
 import { interruptible } from "./interruptible.ts";
 import type { Output } from "./output.ts";
 import { program } from "../runtime/program.ts";
@@ -16,7 +16,7 @@ const nameOption = ["--name <name>", "the lab's name", labName, "local"] as cons
 interface UpOptions {
   readonly name: string;
   readonly nodes: string;
-  readonly ipFamily: Layout["ipFamily"];
+  readonly ipFamily: LabLayout["ipFamily"];
   readonly payload: string;
 }
 
@@ -85,7 +85,7 @@ export function labCommand(output: Output): Command {
       const { Lab } = await import("../../lab/lab.ts");
       const lab = Lab.ifRunning(name, labFolder(name));
       if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
-      await lab.growUp();
+      await lab.completeBootstrap();
       output.text("The bootstrap has ended: the cluster stands alone.\n");
     });
   command
@@ -99,9 +99,9 @@ export function labCommand(output: Output): Command {
     .action(async (machine: string, given: string[], { name }: { name: string }) => {
       const words = given[0] === "--" ? given.slice(1) : given;
       mustBeRoot();
-      const { Machine } = await import("../../lab/machine.ts");
+      const { LabMachine } = await import("../../lab/machine.ts");
       const folder = join(labFolder(name), machine);
-      const running = Machine.ifRunning({ lab: name, name: machine, folder });
+      const running = LabMachine.ifRunning({ lab: name, name: machine, folder });
       if (running === undefined) {
         const { Lab } = await import("../../lab/lab.ts");
         const lab = Lab.ifRunning(name, labFolder(name));

@@ -67,10 +67,10 @@ async function clusterRows(kubeconfig: string): Promise<Row[]> {
 }
 
 async function labRows(name: string): Promise<Row[]> {
-  const { Machine } = await import("../../lab/machine.ts");
+  const { LabMachine } = await import("../../lab/machine.ts");
   const folders = existsSync(labFolder(name)) ? readdirSync(labFolder(name)) : [];
   return [...new Set(["bootstrap", "node-0", ...folders])].map((machine) => {
-    const running = Machine.ifRunning({ lab: name, name: machine, folder: join(labFolder(name), machine) });
+    const running = LabMachine.ifRunning({ lab: name, name: machine, folder: join(labFolder(name), machine) });
     return running === undefined
       ? { state: "gone", what: `machine ${machine} of the lab ${name}` }
       : {

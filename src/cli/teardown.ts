@@ -136,9 +136,9 @@ function clusterFor(platform: AnyPlatform, options: Options): string | undefined
 
 /** Runs a step on the lab's node, from where its API can be reached. */
 async function inLab(config: Config, words: readonly string[], output: Output): Promise<void> {
-  const { Machine } = await import("../../lab/machine.ts");
+  const { LabMachine } = await import("../../lab/machine.ts");
   const name = config.local?.name ?? "local";
-  const node = Machine.ifRunning({ lab: name, name: "node-0", folder: join(labFolder(name), "node-0") });
+  const node = LabMachine.ifRunning({ lab: name, name: "node-0", folder: join(labFolder(name), "node-0") });
   if (node === undefined) {
     output.text(`The lab ${name} does not run: there is no cluster to ask.\n`);
     return;

@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { type ExampleProject, writeExampleProject } from "../../scripts/example-project.ts";
+import { markdownTable } from "../../scripts/markdown-table.ts";
 import { description, version } from "../../src/core/package.ts";
 import { projectFile, projectRoot } from "../../src/runtime/project-files.js";
-import { everyPlatform } from "../support/every-platform.ts";
-import { Project } from "../support/stacks.ts";
-import { goal, median, table } from "./table.ts";
+import { goal, median } from "./goal.ts";
 
 /** After the first, in which tsx fills its cache. */
 const rounds = 5;
@@ -38,8 +38,7 @@ interface Run {
 export function appRunner(): string {
   const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-bench-"));
   try {
-    const { config, files, platforms } = everyPlatform();
-    const project = new Project(config, { folder: join(folder, "project"), files });
+    const project = writeExampleProject(join(folder, "project"));
     const ours: Runner = { app: appOf(projectRoot), cwd: projectRoot, outdir: join(folder, "ours.out") };
     const theirs: Runner = {
       app: appOf(template),
@@ -69,8 +68,8 @@ export function appRunner(): string {
     );
     const ratio = our.seconds / their.seconds;
     return [
-      `## Running the app (${platforms.join(", ")})\n`,
-      table(
+      `## Running the app (${project.platforms.join(", ")})\n`,
+      markdownTable(
         ["runner", "first run", `median of ${rounds}`, "peak memory"],
         [
           ...[our, their].map(({ name, first, seconds, megabytes }) => [
@@ -125,7 +124,7 @@ function templateProject(folder: string): string {
   return folder;
 }
 
-function run({ app, cwd, outdir }: Runner, project: Project, folder: string): Run {
+function run({ app, cwd, outdir }: Runner, project: ExampleProject, folder: string): Run {
   const peak = join(folder, "peak");
   // A temporary folder of its own, because tsx keeps its cache there.
   const env = { ...process.env, KONNECTIVITY_CONFIG: project.configFile, CDKTF_OUTDIR: outdir, TMPDIR: folder };
@@ -142,7 +141,7 @@ function run({ app, cwd, outdir }: Runner, project: Project, folder: string): Ru
 }
 
 /** Every file of the stacks. Only how folders are reached depends on where the app runs. */
-function synthesized({ cwd, outdir }: Runner, project: Project): Map<string, string> {
+function synthesized({ cwd, outdir }: Runner, project: ExampleProject): Map<string, string> {
   const stacks = join(outdir, "stacks");
   const neutral = (text: string, file: string) =>
     [

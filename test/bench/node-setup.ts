@@ -1,6 +1,7 @@
 import { ScratchNode } from "../support/node.ts";
 import { samplePayload } from "../support/payload.ts";
-import { goal, median, table } from "./table.ts";
+import { markdownTable } from "../../scripts/markdown-table.ts";
+import { goal, median } from "./goal.ts";
 
 const rounds = 15;
 const home = "/opt/openshift/konnectivity-bootstrap";
@@ -48,7 +49,7 @@ done`,
     const rsa = median(times.map((time) => time.rsa));
     return [
       "## Set-up on the node\n",
-      table(
+      markdownTable(
         ["what", `median of ${rounds}`],
         [
           ["all of ours: address, PKI, server pod, egress selector, agents' manifests", `${ours.toFixed(0)} ms`],

@@ -3,7 +3,8 @@ import { inspect, makePayload } from "../../src/core/bootstrap.ts";
 import { readTunnel } from "../../src/core/konnectivity/options.ts";
 import { sampleText, tunnelShapes } from "../../src/core/sample/sample.ts";
 import { projectFile } from "../../src/runtime/project-files.js";
-import { goal, median, table } from "./table.ts";
+import { markdownTable } from "../../scripts/markdown-table.ts";
+import { goal, median } from "./goal.ts";
 
 const sizes = [300_000, 600_000, 1_250_000, 2_500_000, 5_000_000];
 
@@ -30,7 +31,7 @@ export function payloadGrowth(): string {
   const perMegabyte = (row: typeof small) => row.milliseconds / (row.bytes / 1e6);
   return [
     "## Build time and memory by the document's size\n",
-    table(
+    markdownTable(
       ["document", "first build", "build, median of 14", "per MB", "peak memory above an idle process"],
       rows.map((row) => [
         `${(row.bytes / 1e6).toFixed(2)} MB`,
@@ -71,7 +72,7 @@ export function payloadBytes(): string {
   });
   return [
     "## Bytes added to the document\n",
-    table(
+    markdownTable(
       ["release", "our files' contents, encoded", "the installer's, encoded", "ours with paths, modes and bootkube.sh"],
       rows.map(({ release, contents, all }) => [release, contents, upstreamBase64, all]),
     ),

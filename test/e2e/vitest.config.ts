@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { projectRoot } from "../../src/runtime/project-files.js";
 
 /** `npm run test:e2e`: tests that run real programs. They need Linux, root and what scripts/setup.js installs for them. */
 export default defineConfig({
-  root: fileURLToPath(new URL("../..", import.meta.url)),
+  root: projectRoot,
   test: {
     include: ["test/e2e/**/*.test.ts"],
     // The clouds run in namespaces of their own: `npm run test:clouds`.

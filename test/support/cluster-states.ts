@@ -1,4 +1,4 @@
-import type { Progress } from "../../lab/fakes/operators.ts";
+import type { Progress } from "../../lab/operators.ts";
 
 /** A state of a cluster, and whether the bootstrap machine may be removed in it. */
 export interface ClusterState {

@@ -4,11 +4,11 @@ import { readTunnel } from "../../src/core/konnectivity/options.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { ensureImages } from "../../lab/images.js";
 import { Lab, labIsUp } from "../../lab/lab.ts";
-import type { Layout } from "../../lab/layout.ts";
+import type { LabLayout } from "../../src/core/lab-layout.ts";
 import { localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText, type Shape } from "../../src/core/sample/sample.ts";
 
-export interface TestLabProps extends Partial<Layout> {
+export interface TestLabProps extends Partial<LabLayout> {
   readonly name: string;
   /** @default 4.23 */
   readonly shape?: Shape;
@@ -53,7 +53,7 @@ export function startLab({
 }
 
 /** What a lab's bootstrap machine boots with. */
-export function labPayload(shape: Shape, tunnel: unknown, ipFamily: Layout["ipFamily"] = "IPv4"): string {
+export function labPayload(shape: Shape, tunnel: unknown, ipFamily: LabLayout["ipFamily"] = "IPv4"): string {
   return makePayload(sampleText(shape, { networks: localNetworks[ipFamily] }), readTunnel(tunnel), new Date()).text;
 }
 
@@ -64,16 +64,16 @@ export const removeLab = (name: string) => Lab.down(name, labFolder(name));
 /** An agent's pod in the API, as a kubelet would report it. */
 export function reportAgent(lab: Lab, ready: "True" | "False"): void {
   const path = `/api/v1/namespaces/${namespace}/pods`;
-  const workload = lab.ask(lab.node, "GET", `/apis/apps/v1/namespaces/${namespace}/daemonsets/${agentName}`).body;
+  const workload = lab.request(lab.node, "GET", `/apis/apps/v1/namespaces/${namespace}/daemonsets/${agentName}`).body;
   const { template } = workload.spec as { template: { metadata: object; spec: object } };
-  lab.ask(lab.node, "POST", path, {
+  lab.request(lab.node, "POST", path, {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { ...template.metadata, name: "agent" },
     spec: { ...template.spec, nodeName: "node-0", priorityClassName: undefined },
   });
-  const pod = lab.ask(lab.node, "GET", `${path}/agent`).body;
+  const pod = lab.request(lab.node, "GET", `${path}/agent`).body;
   const status = { phase: "Running", conditions: [{ type: "Ready", status: ready }] };
-  const { code, body } = lab.ask(lab.node, "PUT", `${path}/agent/status`, { ...pod, status });
+  const { code, body } = lab.request(lab.node, "PUT", `${path}/agent/status`, { ...pod, status });
   if (code !== 200) throw new Error(`${code}: ${body.message ?? ""}`);
 }

@@ -2,10 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { clusterID, metadata, sampleStream } from "../../scripts/example-project.ts";
 import { readProjectText } from "../../src/runtime/project-files.js";
 import { type Inputs, readInputs } from "../../stacks/inputs.ts";
 import { synthesize } from "../../stacks/app.ts";
-import { sampleMetadata, sampleText, type Shape } from "../../src/core/sample/sample.ts";
+import { sampleText, type Shape } from "../../src/core/sample/sample.ts";
 
 /** One resource or data source of a stack, as Terraform gets it. */
 export type Block = Record<string, unknown>;
@@ -32,14 +33,7 @@ export interface ProjectProps {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-export const clusterID = "3e9f8b1c-5a0d-4c1e-9c55-7f1f0a3c8091";
-export const metadata = {
-  ...sampleMetadata,
-  clusterID,
-  aws: { region: "eu-central-1" },
-  azure: { region: "westeurope", resourceGroupName: `${sampleMetadata.infraID}-rg`, cloudName: "AzurePublicCloud" },
-  gcp: { region: "europe-west1", projectID: "sample-project" },
-};
+export { clusterID, metadata, sampleStream };
 
 /** A user's folder: config file, install folder, output; what `cdktf synth` sees and makes. */
 export class Project {
@@ -135,25 +129,6 @@ export const waitsOf = (stack: StackJson): Block[] =>
 export function afterOf({ depends_on: after }: Block): string[] {
   return (after as string[]).filter((address) => address !== "terraform_data.report");
 }
-
-/** What `openshift-install coreos print-stream-json` prints, as far as anything here reads it. */
-export const sampleStream = JSON.stringify({
-  stream: "rhel-9.6",
-  architectures: {
-    x86_64: {
-      images: {
-        aws: { regions: { "eu-central-1": { release: "9.6", image: "ami-00000000000000864" } } },
-        gcp: { release: "9.6", project: "rhcos-cloud", name: "rhcos-9-6-gcp-x86-64" },
-      },
-    },
-    aarch64: {
-      images: {
-        aws: { regions: { "eu-central-1": { release: "9.6", image: "ami-00000000000000a64" } } },
-        gcp: { release: "9.6", project: "rhcos-cloud", name: "rhcos-9-6-gcp-aarch64" },
-      },
-    },
-  },
-});
 
 /** The complete example of a platform's page, with every file that it names. */
 export function exampleOf(platform: string): { config: Record<string, unknown>; files: Record<string, string> } {

@@ -1,4 +1,4 @@
-import { table } from "../table.ts";
+import { markdownTable } from "../../../scripts/markdown-table.ts";
 import { ms } from "./clients.ts";
 import type { Chart } from "./plot.ts";
 import { percentile } from "../../e2e/load/statistics.ts";
@@ -44,7 +44,7 @@ export async function byAgents(labs: readonly TunnelLab[], { agents, clients, ro
   }
   const text = [
     `## Agents, with ${clients} parallel clients\n`,
-    table(
+    markdownTable(
       ["agents", "tunnel", "p50", "p95", "p99", "creates/s", "server's memory", "an agent's memory, median"],
       seen.map((one) => [
         one.agents,

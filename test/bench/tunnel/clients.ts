@@ -1,4 +1,5 @@
-import { goal, table } from "../table.ts";
+import { markdownTable } from "../../../scripts/markdown-table.ts";
+import { goal } from "../goal.ts";
 import type { Chart } from "./plot.ts";
 import { percentile } from "../../e2e/load/statistics.ts";
 import type { Path } from "../../e2e/load/loaded-lab.ts";
@@ -98,7 +99,7 @@ export async function byClients(labs: readonly TunnelLab[], props: ClientsProps)
   const [added, ratio] = [our - direct, our / theirs];
   const text = [
     "## A create, by one client\n",
-    table(
+    markdownTable(
       ["way of the create", "p50", "p95", "p99", "creates/s", "the hook alone, mean"],
       one.map((at) => {
         const hook = hookTimes.get(at.way);
@@ -114,7 +115,7 @@ export async function byClients(labs: readonly TunnelLab[], props: ClientsProps)
     goal("the tunnel adds less than 5 ms to a create (p50)", added < 5),
     goal("not slower than with upstream's arguments (p50 at most 1.1 of it)", ratio <= 1.1),
     "\n## Parallel clients: creates/s\n",
-    table(
+    markdownTable(
       ["way of the create", ...props.clients.map(String)],
       ways.map((way) => [
         way.name,
@@ -125,7 +126,7 @@ export async function byClients(labs: readonly TunnelLab[], props: ClientsProps)
       ]),
     ),
     "\n## Parallel clients: p50 / p99\n",
-    table(
+    markdownTable(
       ["way of the create", ...many.map(String)],
       ways.map((way) => [
         way.name,

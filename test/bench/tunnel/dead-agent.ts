@@ -1,4 +1,5 @@
-import { goal, table } from "../table.ts";
+import { markdownTable } from "../../../scripts/markdown-table.ts";
+import { goal } from "../goal.ts";
 import type { DotRow } from "./plot.ts";
 import { inAll, seconds, summary } from "./restart.ts";
 import { type Disturbance, disturbance, isQuiet, percentile } from "../../e2e/load/statistics.ts";
@@ -37,7 +38,7 @@ export async function deadAgent(labs: readonly TunnelLab[], { killRounds, cutRou
   const [ours = Number.NaN, theirs = Number.NaN] = idle.map((values) => percentile(times(values), 0.5));
   const text = [
     "## One of two agents dies: until it is no longer used\n",
-    table(
+    markdownTable(
       ["the agent was", "tunnel", "median", "least", "most", "rounds", "calls that suffered, of 20 each second"],
       rows.flatMap(({ what, values }) =>
         labs.map((lab, index) => [

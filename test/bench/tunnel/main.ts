@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs";
 import { labFolder } from "../../../lab/folder.ts";
 import { Lab } from "../../../lab/lab.ts";
-import { table } from "../table.ts";
+import { markdownTable } from "../../../scripts/markdown-table.ts";
 import { byAgents } from "./agents.ts";
 import { byClients } from "./clients.ts";
 import { deadAgent } from "./dead-agent.ts";
@@ -67,7 +67,7 @@ async function run(): Promise<void> {
   const megabytes = (value: number) => `${value.toFixed(0)} MB`;
   const memory = [
     "## Memory, with one agent\n",
-    table(
+    markdownTable(
       ["tunnel", "server, new", "server, after the creates", "agent, new", "agent, after the creates"],
       labs.map((lab, index) => [
         lab.variant.name,

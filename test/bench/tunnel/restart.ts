@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { goal, table } from "../table.ts";
+import { markdownTable } from "../../../scripts/markdown-table.ts";
+import { goal } from "../goal.ts";
 import type { DotRow } from "./plot.ts";
 import { firstAnswer, isQuiet, percentile } from "../../e2e/load/statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
@@ -34,7 +35,7 @@ export async function afterRestart(labs: readonly TunnelLab[], props: RestartPro
   const [ours = Number.NaN, theirs = Number.NaN] = killed.map((values) => percentile(values, 0.5));
   const text = [
     "## The server restarts: until a webhook answers again\n",
-    table(
+    markdownTable(
       ["the server was", "seconds from", "tunnel", "median", "least", "most", "rounds"],
       rows.flatMap(({ what, from, values }) =>
         labs.map((lab, index) => [what, from, lab.variant.name, ...summary(values[index] ?? [])]),

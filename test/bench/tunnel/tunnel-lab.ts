@@ -1,7 +1,8 @@
 import { labFolder } from "../../../lab/folder.ts";
 import { ensureImages } from "../../../lab/images.js";
-import { Lab, waitFor } from "../../../lab/lab.ts";
-import type { Machine } from "../../../lab/machine.ts";
+import { Lab } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
+import type { LabMachine } from "../../../lab/machine.ts";
 import { agentName, namespace, ports, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
 import { type Crowd, crowd } from "../../e2e/load/load.ts";
 import { LoadedLab, newName, type Path, processes } from "../../e2e/load/loaded-lab.ts";
@@ -29,13 +30,13 @@ export class TunnelLab extends LoadedLab {
       say: () => undefined,
     });
     for (const machine of [lab.bootstrap, lab.node])
-      await waitFor("a kube-apiserver", 180, () => lab.ask(machine, "GET", "/readyz").code === 200);
+      await waitFor("a kube-apiserver", 180, () => lab.request(machine, "GET", "/readyz").code === 200);
     await lab.installWorkload();
     const tunnel = new TunnelLab(variant, name, lab);
     tunnel.installHookWithoutMemory();
     await tunnel.agentsAre(1);
     // Not by the server's /readyz: with upstream's strategies it is 500 for ever.
-    const created = (machine: Machine) =>
+    const created = (machine: LabMachine) =>
       lab.createConfigMap(machine, `${newName("up")}0`, { tunnelled: "true", once: "true" }).code;
     for (const machine of [lab.bootstrap, lab.node])
       await waitFor("a webhook's answer", 60, () => created(machine) === 201);
@@ -96,7 +97,7 @@ export class TunnelLab extends LoadedLab {
   async scale(agents: number): Promise<void> {
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${agentName}/scale`;
     const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: agentName, namespace } };
-    const { code, body } = this.lab.ask(this.lab.bootstrap, "PUT", path, { ...scale, spec: { replicas: agents } });
+    const { code, body } = this.lab.request(this.lab.bootstrap, "PUT", path, { ...scale, spec: { replicas: agents } });
     if (code !== 200) throw new Error(`the agents cannot be scaled: ${body.message ?? String(code)}`);
     this.#agents = agents;
     await this.agentsAre(agents, 300);
@@ -107,7 +108,7 @@ export class TunnelLab extends LoadedLab {
     const machine = path.startsWith("tunnel") ? this.lab.bootstrap : this.lab.node;
     const hook = path.endsWith("new connections") ? "once" : "by-service";
     const metric = "apiserver_admission_webhook_admission_duration_seconds_";
-    const text = this.lab.ask(machine, "GET", "/metrics").body.message ?? "";
+    const text = this.lab.request(machine, "GET", "/metrics").body.message ?? "";
     const sum = (suffix: string) =>
       text
         .split("\n")

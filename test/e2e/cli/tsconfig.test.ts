@@ -65,7 +65,7 @@ describe.each(places)("a tsconfig.json of others in %s", (_, planted) => {
     const ran = await Promise.all([
       run(program, "payload", "firewall", "ocp"),
       runIn(sweep?.cwd ?? "", sweep?.words ?? [], env),
-      run(projectFile("lab/fake.js"), "apply", "missing-kubeconfig", "missing-objects"),
+      run(projectFile("lab/fakes/main.js"), "apply", "missing-kubeconfig", "missing-objects"),
     ]);
     expect(ran).toMatchObject([
       { code: 0, stdout: expect.stringContaining("8091") as string, stderr: "" },

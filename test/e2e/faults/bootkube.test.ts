@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentSecretName, namespace, staticPodManifest, tls } from "../../../src/core/konnectivity/names.ts";
 import { decodeContents, replaceContents } from "../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
-import { type Lab, labIsUp, waitFor } from "../../../lab/lab.ts";
+import { type Lab, labIsUp } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
 import { projectFile } from "../../../src/runtime/project-files.js";
 import { LoadedLab, processes } from "../load/loaded-lab.ts";
 import { labPayload, removeLab, startLab } from "../../support/lab.ts";
@@ -81,7 +82,7 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     ];
     const before = programs();
     expect(before).toHaveLength(3);
-    lab.bootstrap.must("kill -9 $(pgrep -f 'bin/bootkube.sh$') $(pgrep -f 'fake.js cluster-bootstrap$')");
+    lab.bootstrap.must("kill -9 $(pgrep -f 'bin/bootkube.sh$') $(pgrep -f 'fakes/main.js cluster-bootstrap$')");
     // cluster-bootstrap never overwrites what it has copied: that is upstream's, and has nothing to do with a tunnel.
     await waitFor("a cluster-bootstrap that refuses", 60, () => bootkubeSaid("EEXIST").length > 0);
     const refusals = bootkubeSaid("EEXIST").length;
@@ -106,7 +107,7 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     expect(issued()).toEqual([oldAddress, newAddress]);
     for (const path of [tls, staticPodManifest]) expect(lab.bootstrap.run(`test -e ${path}`).status, path).not.toBe(0);
     const secret = `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`;
-    expect(lab.ask(lab.node, "GET", secret).code).toBe(404);
+    expect(lab.request(lab.node, "GET", secret).code).toBe(404);
     await waitFor("the agent's end", 60, () => processes(lab.node, "proxy-agent").length === 0);
     record({
       done: `bootkube.sh is killed at the beginning of each of its ${stages.length} stages`,

@@ -148,7 +148,7 @@ describe("destroying, by the real cdktf", () => {
   }, 120_000);
 
   it("killed at every step and begun again, ends clean", async () => {
-    await runningLab().growUp();
+    await runningLab().completeBootstrap();
     expect(terraform("local-bootstrap", "plan", "-out", "plan")).toMatchObject({ code: 0 });
     expect(await killedAt("sweep")).toBe(null);
     expect(inState("local-teardown")).toContain("sweep");

@@ -8,7 +8,7 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { projectFile } from "../../../src/runtime/project-files.js";
 import { busyness, thisMachine } from "../../bench/machine.ts";
-import { table } from "../../bench/table.ts";
+import { markdownTable } from "../../../scripts/markdown-table.ts";
 import { removeLab } from "../../support/lab.ts";
 import type { Row } from "./fault.ts";
 import { writePart } from "./page.ts";
@@ -55,7 +55,7 @@ try {
     const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
     const rows = lines.map((line) => JSON.parse(line) as Row);
     const text = [
-      table(
+      markdownTable(
         ["what was done", "what was lost", "how it recovered"],
         rows.map(({ done, lost, recovered }) => [done, lost, recovered]),
       ),

@@ -1,4 +1,4 @@
-import { table } from "../../bench/table.ts";
+import { markdownTable } from "../../../scripts/markdown-table.ts";
 import { type Call, isBad } from "../load/statistics.ts";
 import { lossOf } from "./fault.ts";
 
@@ -41,7 +41,7 @@ export function summaryOf(calls: readonly Call[], windows: readonly Window[], me
   const highest = (of: (one: Memory) => readonly number[]) => megabytes([Math.max(...memory.flatMap(of))]);
   const [first, last] = [memory[0], memory.at(-1)];
   return [
-    table(
+    markdownTable(
       ["fault", "times", "calls lost, in all", "longest until the last of them was sent"],
       names.map((name) => {
         const its = losses.filter(({ fault }) => fault === name);
@@ -51,7 +51,7 @@ export function summaryOf(calls: readonly Call[], windows: readonly Window[], me
       }),
     ),
     `Calls: ${calls.length}, of which ${lost} were lost (${((100 * lost) / Math.max(1, calls.length)).toFixed(1)} %).`,
-    table(
+    markdownTable(
       ["memory", "at the beginning", "highest after a fault", "at the end"],
       [
         [

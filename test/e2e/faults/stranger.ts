@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { ports, routing, tls } from "../../../src/core/konnectivity/names.ts";
-import { type Lab, waitFor } from "../../../lab/lab.ts";
-import type { Machine } from "../../../lab/machine.ts";
+import { type Lab } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
+import type { LabMachine } from "../../../lab/machine.ts";
 import { readProjectText } from "../../../src/runtime/project-files.js";
 import type { LoadedLab } from "../load/loaded-lab.ts";
 import { currentProxy, ensureGoProgram } from "../../../lab/go-programs.js";
@@ -42,7 +43,7 @@ export async function prepareStrangers(loaded: LoadedLab): Promise<void> {
 export class Stranger {
   readonly #what: Shown;
   readonly #child: ChildProcess;
-  readonly #node: Machine;
+  readonly #node: LabMachine;
   readonly #port: number;
   #log = "";
 

@@ -1,6 +1,6 @@
 import { agentName, ports, socket, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
-import { waitFor } from "../../../lab/lab.ts";
-import type { Machine } from "../../../lab/machine.ts";
+import { waitFor } from "../../../lab/wait.ts";
+import type { LabMachine } from "../../../lab/machine.ts";
 import { type LoadedLab, processes } from "../load/loaded-lab.ts";
 import { type Fault, quiet } from "./fault.ts";
 import { refused, strangers } from "./stranger.ts";
@@ -9,12 +9,12 @@ const now = "date +%s%3N";
 const whole = 2;
 
 /** Another process of a program than before. */
-async function again(machine: Machine, program: string, before: readonly string[]): Promise<void> {
+async function again(machine: LabMachine, program: string, before: readonly string[]): Promise<void> {
   const isNew = () => processes(machine, program).some((pid) => !before.includes(pid));
   await waitFor(`another ${program}`, 60, isNew);
 }
 
-const nodes = ({ lab }: LoadedLab): [Machine, Machine] => {
+const nodes = ({ lab }: LoadedLab): [LabMachine, LabMachine] => {
   const [first, second] = lab.nodes;
   if (first === undefined || second === undefined) throw new Error("faults need a lab with two nodes");
   return [first, second];
@@ -64,7 +64,7 @@ export const tunnelFaults: readonly Fault[] = [
       const others = () => JSON.stringify([bootstrap, ...lab.lab.nodes].map((one) => one.run("pgrep 'proxy-'").stdout));
       const before = others();
       const at = lab.killKubeApiServer();
-      await waitFor("the kube-apiserver", 60, () => lab.lab.ask(bootstrap, "GET", "/readyz").code === 200);
+      await waitFor("the kube-apiserver", 60, () => lab.lab.request(bootstrap, "GET", "/readyz").code === 200);
       if (others() !== before) throw new Error("the server or an agent is another process than before");
       await lab.agentsAre(whole);
       return { at };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Lab, waitFor } from "../../../lab/lab.ts";
+import { type Lab } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
 import { LoadedLab } from "../load/loaded-lab.ts";
 import { labWith, removeLab } from "../../support/lab.ts";
 import { type Loss, lostOf, record, rowsFile, strike } from "./fault.ts";

@@ -11,7 +11,7 @@ import { serverArguments } from "../../../src/core/konnectivity/server-pod.ts";
 import { renderTunnel } from "../../../src/core/konnectivity/tunnel.ts";
 import { UserError } from "../../../src/core/errors.ts";
 import { type Release, releases } from "../../../src/core/releases.ts";
-import { Machine, removeMachines } from "../../../lab/machine.ts";
+import { LabMachine, removeMachines } from "../../../lab/machine.ts";
 import { currentProxy, ensureGoProgram, type OldProxyName } from "../../../lab/go-programs.js";
 
 type ProxyName = OldProxyName | typeof currentProxy;
@@ -26,10 +26,10 @@ const proxies: Record<Release, readonly ProxyName[]> = {
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-arguments-"));
 const lab = `arguments${process.pid}`;
-let machine: Machine;
+let machine: LabMachine;
 
 beforeAll(async () => {
-  machine = await Machine.start({ lab, name: "m", folder, dieWithParent: true });
+  machine = await LabMachine.start({ lab, name: "m", folder, dieWithParent: true });
   // What the manifests mount: certificates that fit each other, a token, and a kubeconfig that is read and not used.
   const tls = "openssl req -x509 -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=proxy";
   machine.must(`mkdir -p ${kasConfig.host} ${mounted}/{serving,frontend,certs,token} && cd ${mounted}/serving &&

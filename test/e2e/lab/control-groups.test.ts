@@ -34,13 +34,13 @@ it.each([
 const driver = `
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from ${JSON.stringify(projectFile("lab/lab.ts"))};
+import { waitFor } from ${JSON.stringify(projectFile("lab/wait.ts"))};
 import { removeLab, startLab } from ${JSON.stringify(projectFile("test/support/lab.ts"))};
 const [name] = process.argv.slice(1);
 const { node } = await startLab({ name });
 const linesOf = (command) => node.must(command).split("\\n").filter(Boolean);
 try {
-  await until("etcd", 60, () => node.run("pgrep -x etcd").status === 0);
+  await waitFor("etcd", 60, () => node.run("pgrep -x etcd").status === 0);
   const places = linesOf("awk '$3 ~ /^cgroup/ { print $2 }' /proc/self/mounts");
   console.log(JSON.stringify({
     kinds: [...new Set(linesOf("awk '$3 ~ /^cgroup/ { print $3 }' /proc/self/mounts"))],

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { projectRoot } from "../../../src/runtime/project-files.js";
 import { program } from "../../support/cli.ts";
 import { interruptedAt } from "../../support/interrupted.ts";
-import { waitFor } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
 import { labPayload, leftOf, removeLab } from "../../support/lab.ts";
 
 const name = `life${process.pid}`;

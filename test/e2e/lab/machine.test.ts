@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Machine, removeMachines } from "../../../lab/machine.ts";
+import { LabMachine, removeMachines } from "../../../lab/machine.ts";
 import { projectFile } from "../../../src/runtime/project-files.js";
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-machines-"));
 const lab = `test${process.pid}`;
 const start = (name: string, of = lab) =>
-  Machine.start({ lab: of, name, folder: join(folder, `${of}-${name}`), dieWithParent: true });
+  LabMachine.start({ lab: of, name, folder: join(folder, `${of}-${name}`), dieWithParent: true });
 const groupsOf = (of: string) =>
   readFileSync("/proc/self/mounts", "utf8")
     .split("\n")
@@ -17,8 +17,8 @@ const groupsOf = (of: string) =>
     .filter(([, , kind]) => kind === "cgroup" || kind === "cgroup2")
     .flatMap(([, place = ""]) => readdirSync(place).filter((name) => name.startsWith(`konnectivity-bootstrap.${of}.`)));
 
-let bootstrap: Machine;
-let node: Machine;
+let bootstrap: LabMachine;
+let node: LabMachine;
 beforeAll(async () => {
   [bootstrap, node] = await Promise.all([start("bootstrap"), start("node-0")]);
   bootstrap.connect("ens3", node);
@@ -75,7 +75,7 @@ describe("a simulated machine", () => {
   it("says why it could not be started", async () => {
     writeFileSync(join(folder, "in-the-way"), "");
     await expect(
-      Machine.start({ lab, name: "odd", folder: join(folder, "in-the-way"), dieWithParent: true }),
+      LabMachine.start({ lab, name: "odd", folder: join(folder, "in-the-way"), dieWithParent: true }),
     ).rejects.toThrow();
   });
 });
@@ -86,7 +86,7 @@ describe("what is left", () => {
     one.must("setsid sleep 1000 >/dev/null 2>&1 &");
     await removeMachines(`${lab}x`);
     expect(groupsOf(`${lab}x`)).toEqual([]);
-    expect(() => Machine.running({ lab: `${lab}x`, name: "m", folder: one.folder })).toThrow("does not run");
+    expect(() => LabMachine.running({ lab: `${lab}x`, name: "m", folder: one.folder })).toThrow("does not run");
     expect(other.must("hostname").trim()).toBe("m");
     await removeMachines(`${lab}x-y`);
     expect(groupsOf(`${lab}x-y`)).toEqual([]);
@@ -99,8 +99,8 @@ describe("what is left", () => {
       const name = `${lab}k${dieWithParent ? 1 : 0}`;
       writeFileSync(
         driver,
-        `import { Machine } from ${JSON.stringify(module)};
-         await Machine.start({ lab: "${name}", name: "m", folder: ${JSON.stringify(join(folder, name))}, dieWithParent: ${dieWithParent} });
+        `import { LabMachine } from ${JSON.stringify(module)};
+         await LabMachine.start({ lab: "${name}", name: "m", folder: ${JSON.stringify(join(folder, name))}, dieWithParent: ${dieWithParent} });
          console.log("up"); setInterval(() => {}, 1000);`,
       );
       const child = spawn(process.execPath, ["--import", "tsx", driver], { stdio: ["ignore", "pipe", "inherit"] });
@@ -108,10 +108,10 @@ describe("what is left", () => {
       child.kill("SIGKILL");
       await new Promise((resolve) => child.once("exit", resolve));
       const place = { lab: name, name: "m", folder: join(folder, name) };
-      if (!dieWithParent) expect(Machine.running(place).must("hostname").trim()).toBe("m");
+      if (!dieWithParent) expect(LabMachine.running(place).must("hostname").trim()).toBe("m");
       await removeMachines(name);
       expect(groupsOf(name)).toEqual([]);
-      expect(() => Machine.running(place)).toThrow("does not run");
+      expect(() => LabMachine.running(place)).toThrow("does not run");
     }
   });
 

@@ -5,7 +5,8 @@ import { collect } from "../../../src/cluster/collect.ts";
 import { agentName } from "../../../src/core/konnectivity/names.ts";
 import { hostOf } from "../../../lab/addresses.ts";
 import { ensureOldProxyImage } from "../../../lab/images.js";
-import { type Lab, waitFor } from "../../../lab/lab.ts";
+import { type Lab } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
 import { runChecks } from "../../../src/cluster/verify.ts";
 import { labChecks } from "../../../lab/verify-lab.ts";
 import { labWith, removeLab, type TestLabProps } from "../../support/lab.ts";
@@ -71,7 +72,7 @@ describe("the tunnel holds what verify asks of it", () => {
       const labs = await Promise.all(
         chosen.map(async (which, index) => {
           const lab = await labWith({ name: names[index] ?? "", ...cases[which] });
-          await waitFor("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
+          await waitFor("the permanent kube-apiserver", 60, () => lab.request(lab.node, "GET", "/readyz").code === 200);
           return { which, lab };
         }),
       );

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { UserError } from "../../../src/core/errors.ts";
-import { type Lab, waitFor } from "../../../lab/lab.ts";
+import { type Lab } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
 import { removeLab, startLab } from "../../support/lab.ts";
 
 const name = `pods${process.pid}`;
@@ -48,7 +49,7 @@ it("a pod that cannot be started is tried again from nothing, and the lab shows 
   ]);
 
   lab.node.must("mv /opt/lab/kubeconfig /opt/lab/moved");
-  const stuck: unknown = await lab.growUp().catch((error: unknown) => error);
+  const stuck: unknown = await lab.completeBootstrap().catch((error: unknown) => error);
   lab.node.must("mv /opt/lab/moved /opt/lab/kubeconfig");
   expect(stuck).toBeInstanceOf(UserError);
   expect((stuck as UserError).message).toMatch(

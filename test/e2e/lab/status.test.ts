@@ -11,7 +11,8 @@ import { targetOf } from "../../../src/cli/target.ts";
 import { collect } from "../../../src/cluster/collect.ts";
 import type { Status } from "../../../src/cluster/diagnose.ts";
 import { agentName, namespace, tls } from "../../../src/core/konnectivity/names.ts";
-import { bootstrapIsUp, type Lab, waitFor } from "../../../lab/lab.ts";
+import { bootstrapIsUp, type Lab } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
 import { projectFile } from "../../../src/runtime/project-files.js";
 import { command, program, run } from "../../support/cli.ts";
 import { removeLab, reportAgent, startLab } from "../../support/lab.ts";
@@ -176,7 +177,7 @@ describe("status, of a tunnel that gets worse", () => {
 
   it("says that a proxy is in the way", async () => {
     const path = `/apis/apps/v1/namespaces/${namespace}/daemonsets/${agentName}`;
-    const original = lab.ask(lab.node, "GET", path).body as unknown as Workload;
+    const original = lab.request(lab.node, "GET", path).body as unknown as Workload;
     const [container] = original.spec.template.spec.containers;
     const env = [{ name: "HTTPS_PROXY", value: "http://someone:hidden@10.0.0.20:3128" }];
     const template = {
@@ -303,5 +304,5 @@ const support = (file: string) => projectFile("test/support", file);
 
 function put(path: string, object: object): void {
   const { resourceVersion: _, ...metadata } = (object as { metadata: Record<string, unknown> }).metadata;
-  expect(lab.ask(lab.node, "PUT", path, { ...object, metadata }).code).toBe(200);
+  expect(lab.request(lab.node, "PUT", path, { ...object, metadata }).code).toBe(200);
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { gateVariable } from "../../../src/cli/teardown.ts";
 import type { Lab } from "../../../lab/lab.ts";
-import { bootstrapped, type Progress } from "../../../lab/fakes/operators.ts";
+import { bootstrapped, type Progress } from "../../../lab/operators.ts";
 import { sampleMetadata } from "../../../src/core/sample/sample.ts";
 import { program, run, runWith } from "../../support/cli.ts";
 import { statesOf } from "../../support/cluster-states.ts";
@@ -53,11 +53,11 @@ describe("the gate", () => {
     ["SingleReplica", "4.14"],
   ] as const;
   it.each(lives)("%s, as of %s: opens when etcd has removed the member, and not before", (topology, release) => {
-    lab.ask(lab.node, "DELETE", "/api/v1/namespaces/kube-system/configmaps/bootstrap");
+    lab.request(lab.node, "DELETE", "/api/v1/namespaces/kube-system/configmaps/bootstrap");
     const results = statesOf(topology, release)
       .slice(-4, -1)
       .map(({ name: state, progress, waitsFor }) => {
-        lab.say(progress);
+        lab.reportProgress(progress);
         const { status, stderr } = check();
         expect(stderr.split(/it waits until/).length - 1, state).toBe(waitsFor.length);
         return status;
@@ -79,7 +79,7 @@ describe("the gate", () => {
   ];
 
   it.each(refusals)("%s: says what it waits for", (_, progress, waitsFor) => {
-    lab.say(progress);
+    lab.reportProgress(progress);
     const { status, stderr } = check();
     expect(status).toBe(1);
     expect(stderr).toContain(`it waits until ${waitsFor}`);
@@ -89,10 +89,10 @@ describe("the gate", () => {
   it("waits while etcd has the bootstrap member, and says what changed", async () => {
     const [before, after] = statesOf("SingleReplica", "4.15").slice(-3);
     if (before === undefined || after === undefined) throw new Error("there are no such states");
-    lab.say(before.progress);
+    lab.reportProgress(before.progress);
     const waiting = spawn(process.execPath, [program, "teardown", "gate", "--wait=2", "--config", config, "local"]);
     const { code, said } = await interruptedAt(waiting, "still a member of etcd", () => {
-      lab.say(after.progress);
+      lab.reportProgress(after.progress);
     });
     expect(code).toBe(0);
     expect(said).toMatch(/^not yet {2}the bootstrap machine's etcd member is removed: /m);
@@ -102,7 +102,7 @@ describe("the gate", () => {
   }, 60_000);
 
   it("opens by hand with a reason, which is shown, and not without one", async () => {
-    lab.say({ ...bootstrapped, etcd: "enough members", bootstrap: "progress" });
+    lab.reportProgress({ ...bootstrapped, etcd: "enough members", bootstrap: "progress" });
     const open = (reason: string) =>
       runWith({ ...process.env, [gateVariable]: reason }, "teardown", "gate", "--config", config, "local");
     expect(await open("installation failed, case 7")).toEqual({
@@ -125,8 +125,8 @@ describe("the sweep and the report", () => {
 
   it("a user who may not delete is told what is left, and how it goes", () => {
     const accounts = "/api/v1/namespaces/default/serviceaccounts";
-    lab.ask(lab.node, "POST", accounts, { metadata: { name: "powerless" } });
-    const token = lab.ask(lab.node, "POST", `${accounts}/powerless/token`, { spec: {} });
+    lab.request(lab.node, "POST", accounts, { metadata: { name: "powerless" } });
+    const token = lab.request(lab.node, "POST", `${accounts}/powerless/token`, { spec: {} });
     const { token: secret } = token.body.status as { token: string };
     const kubeconfig = lab.node
       .must("cat /opt/lab/kubeconfig")
@@ -140,7 +140,7 @@ describe("the sweep and the report", () => {
   });
 
   it("another cluster than the config's is left alone, by the gate and by the sweep", () => {
-    lab.say(bootstrapped);
+    lab.reportProgress(bootstrapped);
     const asked = (step: string, infraId: string) => {
       lab.node.must("cat >/opt/lab/some.yaml", {}, `infrastructureName: ${infraId}\n`);
       return onNode(step, "--kubeconfig=/opt/lab/kubeconfig", "--config=/opt/lab/some.yaml", "aws");
@@ -154,7 +154,7 @@ describe("the sweep and the report", () => {
     const swept = asked("sweep", "other-12345");
     expect(swept).toMatchObject({ status: 0, stdout: "" });
     expect(swept.stderr).toContain(refused);
-    expect(lab.ask(lab.node, "GET", "/api/v1/namespaces/openshift-bootstrap-konnectivity").body).not.toHaveProperty(
+    expect(lab.request(lab.node, "GET", "/api/v1/namespaces/openshift-bootstrap-konnectivity").body).not.toHaveProperty(
       "metadata.deletionTimestamp",
     );
   });
@@ -168,16 +168,16 @@ describe("the sweep and the report", () => {
 
 it("a lab's bootstrap is complete before its etcd operator removes the member, as in a real cluster", async () => {
   const bootstrap = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
-  lab.ask(lab.node, "DELETE", bootstrap);
+  lab.request(lab.node, "DELETE", bootstrap);
   const said: unknown[] = [];
-  const say = lab.say.bind(lab);
-  vi.spyOn(lab, "say").mockImplementation((progress) => {
-    const { data } = lab.ask(lab.node, "GET", bootstrap).body as { data?: { status: string } };
+  const say = lab.reportProgress.bind(lab);
+  vi.spyOn(lab, "reportProgress").mockImplementation((progress) => {
+    const { data } = lab.request(lab.node, "GET", bootstrap).body as { data?: { status: string } };
     said.push([data?.status, progress.etcd]);
     say(progress);
   });
-  await lab.growUp();
-  await lab.growUp();
+  await lab.completeBootstrap();
+  await lab.completeBootstrap();
   expect(said).toEqual([
     [undefined, "enough members"],
     ...[1, 2].flatMap(() => [

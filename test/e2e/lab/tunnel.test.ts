@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentName, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
-import { bootstrapIsUp, type Lab, labIsUp, waitFor } from "../../../lab/lab.ts";
-import type { Machine } from "../../../lab/machine.ts";
+import { bootstrapIsUp, type Lab, labIsUp } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
+import type { LabMachine } from "../../../lab/machine.ts";
 import { removeLab, startLab } from "../../support/lab.ts";
 
 const name = `test${process.pid}`;
@@ -22,11 +23,11 @@ const blocked = "INPUT -p tcp --dport 8091 -j REJECT --reject-with tcp-reset";
 
 let made = 0;
 /** Creates a ConfigMap with these labels through a kube-apiserver. */
-const createConfigMap = (machine: Machine, labels: Record<string, string>) =>
+const createConfigMap = (machine: LabMachine, labels: Record<string, string>) =>
   lab.createConfigMap(machine, `try-${made++}`, labels);
-const ask = (...args: Parameters<Lab["ask"]>) => lab.ask(...args);
+const ask = (...args: Parameters<Lab["request"]>) => lab.request(...args);
 /** How often something of the webhook's process was asked for, and from where. */
-const calls = (node: Machine, place: string) =>
+const calls = (node: LabMachine, place: string) =>
   JSON.parse(node.must(`curl -sk https://${place}/calls`)) as Record<
     string,
     { count: number; sources: Record<string, number> } | undefined

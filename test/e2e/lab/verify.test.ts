@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentName, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
-import { type Lab, labIsUp, waitFor } from "../../../lab/lab.ts";
+import { type Lab, labIsUp } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
 import { labChecks } from "../../../lab/verify-lab.ts";
 import {
   type CheckId,
@@ -45,7 +46,7 @@ describe("verify, with a tunnel as it is by default", () => {
   let lab: Lab;
   beforeAll(async () => {
     lab = await labWith({ name });
-    await waitFor("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
+    await waitFor("the permanent kube-apiserver", 60, () => lab.request(lab.node, "GET", "/readyz").code === 200);
   }, 180_000);
   afterAll(() => removeLab(name));
 
@@ -62,7 +63,7 @@ describe("verify, with a tunnel as it is by default", () => {
   }, 120_000);
 
   it("leaves no ConfigMap behind", () => {
-    const { items } = lab.ask(lab.node, "GET", "/api/v1/namespaces/lab/configmaps").body;
+    const { items } = lab.request(lab.node, "GET", "/api/v1/namespaces/lab/configmaps").body;
     const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
     expect(names.filter((one) => one.startsWith("verify"))).toEqual([]);
   });
@@ -173,7 +174,7 @@ describe("verify, with agents that prove themselves otherwise", () => {
     await Promise.all(
       Object.entries(tunnels).map(async ([which, tunnel]) => {
         const lab = await labWith({ name: nameOf(which), tunnel });
-        await waitFor("the permanent kube-apiserver", 60, () => lab.ask(lab.node, "GET", "/readyz").code === 200);
+        await waitFor("the permanent kube-apiserver", 60, () => lab.request(lab.node, "GET", "/readyz").code === 200);
         labs[which] = lab;
       }),
     );

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Machine } from "../../../lab/machine.ts";
+import type { LabMachine } from "../../../lab/machine.ts";
 import { ensureGoProgram } from "../../../lab/go-programs.js";
 import type { Call } from "./statistics.ts";
 
 /** Where it runs. */
-type Place = Pick<Machine, "enter">;
+type Place = Pick<LabMachine, "enter">;
 
 /** What is asked, and of whom: flags of the load generator (test/e2e/load). */
 export type Target = readonly string[];

@@ -1,6 +1,7 @@
 import { ports } from "../../../src/core/konnectivity/names.ts";
-import { type Lab, waitFor } from "../../../lab/lab.ts";
-import type { Machine } from "../../../lab/machine.ts";
+import { type Lab } from "../../../lab/lab.ts";
+import { waitFor } from "../../../lab/wait.ts";
+import type { LabMachine } from "../../../lab/machine.ts";
 import { Pulse, type Target } from "./load.ts";
 
 /** What a create goes through. */
@@ -29,13 +30,13 @@ export class LoadedLab {
 
   /** The lab's webhook once more, for the label `once`: it closes the connection after each call, so each is a new one. */
   installHookWithoutMemory(): void {
-    const { body } = this.lab.ask(this.lab.bootstrap, "GET", `${webhooks}/by-service`);
+    const { body } = this.lab.request(this.lab.bootstrap, "GET", `${webhooks}/by-service`);
     const text = JSON.stringify({ apiVersion: body.apiVersion, kind: body.kind, webhooks: body.webhooks })
       .replaceAll("by-service", "once")
       .replaceAll("/validate", "/validate-once")
       .replaceAll('"tunnelled"', '"once"');
     const hook = { ...(JSON.parse(text) as object), metadata: { name: "once" } };
-    const { code } = this.lab.ask(this.lab.bootstrap, "POST", webhooks, hook);
+    const { code } = this.lab.request(this.lab.bootstrap, "POST", webhooks, hook);
     if (code !== 201) throw new Error(`the webhook "once" was not taken: ${code}`);
   }
 
@@ -45,7 +46,7 @@ export class LoadedLab {
     return new Pulse(machine, [...target, "--every=50ms", "--dry-run", `--name=${newName("pulse")}`]);
   }
 
-  protected target(path: Path): [Machine, Target] {
+  protected target(path: Path): [LabMachine, Target] {
     const bootstrap = path === "no hook" || path.startsWith("tunnel");
     const [machine, server, tls] = bootstrap
       ? [this.lab.bootstrap, "https://localhost:6443", "/opt/openshift/tls"]
@@ -65,7 +66,7 @@ export class LoadedLab {
   }
 
   /** The same with an agent, one of those that are connected. */
-  killAgent(node: Machine = this.lab.node): number {
+  killAgent(node: LabMachine = this.lab.node): number {
     return kill(node, "proxy-agent");
   }
 
@@ -84,7 +85,7 @@ export class LoadedLab {
 
   /** Resident memory of the server, and of each agent, in MB. */
   memory(): { readonly server: number; readonly agents: readonly number[] } {
-    const resident = (machine: Machine, program: string) =>
+    const resident = (machine: LabMachine, program: string) =>
       machine
         .must(`for pid in $(pgrep -x ${program}); do awk '/^VmRSS/ { print $2 }' /proc/$pid/status; done`)
         .split("\n")
@@ -102,11 +103,11 @@ const keys = (folder: string) => [
 ];
 
 /** Process ids of a program in a machine. */
-export function processes(machine: Machine, program: string): string[] {
+export function processes(machine: LabMachine, program: string): string[] {
   return machine.run(`pgrep -x ${program}`).stdout.split("\n").filter(Boolean);
 }
 
-function kill(machine: Machine, program: string): number {
+function kill(machine: LabMachine, program: string): number {
   const [pid] = processes(machine, program);
   if (pid === undefined) throw new Error(`no ${program} runs on ${machine.name}`);
   return Number(machine.must(`date +%s%3N; kill -9 ${pid}`));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bootstrapped, operatorObjects, type Progress } from "../../../../lab/fakes/operators.ts";
+import { bootstrapped, operatorObjects, type Progress } from "../../../../lab/operators.ts";
 import { type ApiObjects, withApi } from "../../../support/api.ts";
 import { command, linesOf } from "../../../support/cli.ts";
 import { releases, statesOf, topologies } from "../../../support/cluster-states.ts";

@@ -336,7 +336,7 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
       const lab = await startLab({ name: "stuck" });
       try {
         lab.node.must("rm /opt/lab/kubeconfig");
-        await lab.growUp();
+        await lab.completeBootstrap();
       } finally {
         await removeLab("stuck");
       }

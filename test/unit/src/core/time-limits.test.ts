@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { afterEach, expect, it, vi } from "vitest";
-import { waitFor } from "../../../../lab/lab.ts";
+import { waitFor } from "../../../../lab/wait.ts";
 import { timeLimit, timeoutEnvironment, timeoutVariable } from "../../../../src/core/time-limits.ts";
 import { projectRoot } from "../../../../src/runtime/project-files.js";
 

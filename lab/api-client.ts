@@ -18,7 +18,7 @@ export interface Workload extends KubernetesObject {
 }
 
 /** What the lab asks a kube-apiserver. */
-export interface Cluster {
+export interface ApiClient {
   list(apiVersion: string, kind: string): Promise<Workload[]>;
   secret(namespace: string, name: string): Promise<Record<string, Buffer>>;
   token(namespace: string, account: string, audience: string, seconds: number): Promise<string>;
@@ -42,7 +42,7 @@ interface ApiResources {
  * By hand, although there is a library: loading it takes 1.5 s of a processor, and a lab starts five programs that would
  * each load it before its first call.
  */
-export function connect(kubeconfigFile: string): Cluster {
+export function connect(kubeconfigFile: string): ApiClient {
   const { clusters, users } = parse(readFileSync(kubeconfigFile, "utf8")) as Kubeconfig;
   const [cluster, user] = [clusters[0]?.cluster, users[0]?.user];
   if (cluster === undefined || user === undefined) throw new Error(`${kubeconfigFile} names no cluster or no user`);

@@ -2,7 +2,7 @@
  * Stands in for what OpenShift's operators say about themselves while a cluster is born: the CRDs of etcds, kubeapiservers
  * and infrastructures, and the one object of each. Left out: the operators, and every field that nobody here reads.
  */
-import { sampleMetadata } from "../../src/core/sample/sample.ts";
+import { sampleMetadata } from "../src/core/sample/sample.ts";
 
 interface OperatorCondition {
   readonly type: string;
@@ -87,12 +87,12 @@ export function operatorObjects({
       controlPlaneTopology: topology,
       infrastructureName: sampleMetadata.infraID,
     }),
-    ...(bootstrap === undefined ? [] : [bootstrapSays(bootstrap)]),
+    ...(bootstrap === undefined ? [] : [bootstrapStatus(bootstrap)]),
   ];
 }
 
 /** What report-progress.sh leaves on a real bootstrap machine's way out. */
-export const bootstrapSays = (status: "progress" | "complete") => ({
+export const bootstrapStatus = (status: "progress" | "complete") => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: "bootstrap", namespace: "kube-system" },

@@ -1,19 +1,19 @@
-// fake.js NAME ARGUMENT...: runs one of the programs in fakes/, from inside a simulated machine. As CommonJS, like
+// main.js NAME ARGUMENT...: runs one of the fakes in this folder, from inside a simulated machine. As CommonJS, like
 // scripts/app.js: a lab starts dozens of them, and CommonJS takes two thirds of the time to start.
 import { createRequire } from "node:module";
-import { projectFile } from "../src/runtime/project-files.js";
-import "../src/runtime/before-tsx.js";
+import { projectFile } from "../../src/runtime/project-files.js";
+import "../../src/runtime/before-tsx.js";
 import "tsx/cjs";
 
-const require = createRequire(projectFile("lab/fake.js"));
+const require = createRequire(projectFile("lab/fakes/main.js"));
 
 /** Each file by name, so that the check of import directions sees them. @type {Record<string, (() => { main: (args: string[]) => Promise<number> }) | undefined>} */
 const programs = {
-  apply: () => require("./fakes/apply.ts"),
-  "cluster-bootstrap": () => require("./fakes/cluster-bootstrap.ts"),
-  kubelet: () => require("./fakes/kubelet.ts"),
-  oc: () => require("./fakes/oc.ts"),
-  render: () => require("./fakes/render.ts"),
+  apply: () => require("./apply.ts"),
+  "cluster-bootstrap": () => require("./cluster-bootstrap.ts"),
+  kubelet: () => require("./kubelet.ts"),
+  oc: () => require("./oc.ts"),
+  render: () => require("./render.ts"),
 };
 
 process.setSourceMapsEnabled(false);

@@ -1,0 +1,9 @@
+import type { IpFamily } from "./sample/networks.ts";
+
+/** What distinguishes the machines of one lab from those of another. */
+export interface LabLayout {
+  /** Number of nodes. */
+  readonly nodes: number;
+  /** Of machines, pods and services. */
+  readonly ipFamily: IpFamily;
+}

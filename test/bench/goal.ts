@@ -1,0 +1,5 @@
+export const goal = (text: string, met: boolean) => `\nGoal: ${text}: ${met ? "met" : "NOT MET"}.\n`;
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
