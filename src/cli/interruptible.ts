@@ -1,31 +1,31 @@
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** SIGPIPE: nobody reads any more what is said. */
+/** SIGPIPE: nobody reads the output any more. */
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE"] as const;
 
 /**
- * Runs something that a signal, or the end of whoever started this program, may cut short at the next step that asks its
- * AbortSignal; then what it began is undone. Meanwhile nobody else hears signals: the program's own start ends at once.
+ * Runs something that is aborted by a signal, or by the end of the process that started this program, and then undone.
+ * Meanwhile all other signal listeners are removed, because the program's own one exits at once.
  *
- * @returns the exit code: the shell's for that signal, or 0
+ * @returns 0, or the exit code that a shell reports for the signal
  */
 export async function interruptible(
   run: (signal: AbortSignal) => Promise<void>,
   undo: () => Promise<void>,
 ): Promise<number> {
   const controller = new AbortController();
-  let heard: (typeof signals)[number] | undefined;
+  let received: (typeof signals)[number] | undefined;
   const others = signals.map((name) => process.listeners(name));
   const abort = (name: (typeof signals)[number]) => {
-    heard ??= name;
+    received ??= name;
     controller.abort();
   };
   for (const name of signals)
     process.removeAllListeners(name).on(name, () => {
       abort(name);
     });
-  // Who was killed, as Terraform may be, tells nobody.
+  // A parent that was killed, as Terraform may be, sends no signal.
   const parent = process.ppid;
   const orphaned = setInterval(() => {
     if (process.ppid !== parent) abort("SIGHUP");
@@ -33,16 +33,16 @@ export async function interruptible(
   try {
     await run(controller.signal);
   } catch (error) {
-    // A program that heard the same Ctrl-C may have failed before we were told of it.
+    // A child that got the same Ctrl-C may fail before the signal arrives here.
     await sleep(50);
-    if (heard === undefined) throw error;
+    if (received === undefined) throw error;
   } finally {
     clearInterval(orphaned);
-    if (heard !== undefined) await undo();
+    if (received !== undefined) await undo();
     for (const [index, name] of signals.entries()) {
       process.removeAllListeners(name);
       for (const listener of others[index] ?? []) process.on(name, listener);
     }
   }
-  return heard === undefined ? 0 : 128 + constants.signals[heard];
+  return received === undefined ? 0 : 128 + constants.signals[received];
 }

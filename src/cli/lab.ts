@@ -6,6 +6,7 @@ import { oneLine } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { ipFamilies } from "../core/sample/networks.ts";
 import { labFolder } from "../../lab/folder.ts";
+import type { Lab } from "../../lab/lab.ts";
 import type { LabLayout } from "../core/lab-layout.ts";
 import { interruptible } from "./interruptible.ts";
 import type { Output } from "./output.ts";
@@ -20,22 +21,27 @@ interface UpOptions {
   readonly payload: string;
 }
 
-/** `lab up`, `down`, `finish` and `enter`: what the local stack's deploy and destroy run, and a way to look around. */
+/** `lab up`, `down`, `finish` and `enter`: the local stack's deploy and destroy run the first two. */
 export function labCommand(output: Output): Command {
-  const command = new Command("lab")
+  return new Command("lab")
     .description("a cluster being born on this machine (root only)")
-    .enablePositionalOptions();
-  command
-    .command("up")
+    .enablePositionalOptions()
+    .addCommand(upCommand(output))
+    .addCommand(downCommand(output))
+    .addCommand(finishCommand(output))
+    .addCommand(enterCommand(output));
+}
+
+function upCommand(output: Output): Command {
+  return new Command("up")
     .description("bring a lab up; what is left of one of this name goes first")
     .option(...nameOption)
     .addOption(new Option("--nodes <number>", "how many nodes it has").choices(["1", "2", "3"]).default("1"))
     .addOption(new Option("--ip-family <family>", "of its networks").choices(ipFamilies).default("IPv4"))
     .requiredOption("--payload <file>", "what Ignition lays down on its bootstrap machine")
-    .action(async (options: UpOptions) => {
+    .action(async ({ name, ipFamily, nodes, payload: file }: UpOptions) => {
       mustBeRoot();
-      const { name, ipFamily } = options;
-      const payload = readUserFile(options.payload, "deploy the stack local-bootstrap, which makes it");
+      const payload = readUserFile(file, "deploy the stack local-bootstrap, which makes it");
       const begin = Date.now();
       const say = (line: string) => {
         output.text(`${((Date.now() - begin) / 1000).toFixed(1).padStart(5)} s  ${oneLine(line)}\n`);
@@ -45,29 +51,20 @@ export function labCommand(output: Output): Command {
         import("../../lab/images.js"),
       ]);
       const folder = labFolder(name);
+      const props = { name, folder, payload, nodes: Number(nodes), ipFamily, dieWithParent: false, say };
       const images = [ensureImages()];
-      const settled = guarded(name);
+      const dismissGuard = startGuard(name);
       output.exitCode = await interruptible(
         async (signal) => {
-          const nodes = Number(options.nodes);
-          const lab = await Lab.up({
-            name,
-            folder,
-            payload,
-            images,
-            dieWithParent: false,
-            say,
-            nodes,
-            ipFamily,
-            signal,
-          });
-          await labIsUp(lab, say, { signal });
+          await labIsUp(await Lab.up({ ...props, images, signal }), say, { signal });
         },
         () => Lab.down(name, folder),
-      ).finally(settled);
+      ).finally(dismissGuard);
     });
-  command
-    .command("down")
+}
+
+function downCommand(output: Output): Command {
+  return new Command("down")
     .description("take a lab away, wherever it stands")
     .option(...nameOption)
     .action(async ({ name }: { name: string }) => {
@@ -76,61 +73,69 @@ export function labCommand(output: Output): Command {
       await Lab.down(name, labFolder(name));
       output.text(`The lab ${name} is gone.\n`);
     });
-  command
-    .command("finish")
+}
+
+function finishCommand(output: Output): Command {
+  return new Command("finish")
     .description("end the bootstrap, as it ends when the permanent control plane is there")
     .option(...nameOption)
     .action(async ({ name }: { name: string }) => {
       mustBeRoot();
-      const { Lab } = await import("../../lab/lab.ts");
-      const lab = Lab.ifRunning(name, labFolder(name));
-      if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
-      await lab.completeBootstrap();
+      await (await runningLab(name)).completeBootstrap();
       output.text("The bootstrap has ended: the cluster stands alone.\n");
     });
-  command
-    .command("enter")
-    .description("a shell, or a command, on one of the lab's machines")
-    .option(...nameOption)
-    .addArgument(new Argument("<machine>").choices(["bootstrap", "node-0", "node-1", "node-2"]))
-    .argument("[command...]", "what to run there (default: a shell)")
-    // They are the command's own.
-    .passThroughOptions()
-    .action(async (machine: string, given: string[], { name }: { name: string }) => {
-      const words = given[0] === "--" ? given.slice(1) : given;
-      mustBeRoot();
-      const { LabMachine } = await import("../../lab/machine.ts");
-      const folder = join(labFolder(name), machine);
-      const running = LabMachine.ifRunning({ lab: name, name: machine, folder });
-      if (running === undefined) {
-        const { Lab } = await import("../../lab/lab.ts");
-        const lab = Lab.ifRunning(name, labFolder(name));
-        if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
-        throw new UserError(problem("machine-not-there", { name, machine, nodes: lab.nodes.length }));
-      }
-      const [first = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);
-      output.exitCode = spawnSync(first, args, { stdio: "inherit" }).status ?? 1;
-    });
-  return command;
+}
+
+function enterCommand(output: Output): Command {
+  return (
+    new Command("enter")
+      .description("a shell, or a command, on one of the lab's machines")
+      .option(...nameOption)
+      .addArgument(new Argument("<machine>").choices(["bootstrap", "node-0", "node-1", "node-2"]))
+      .argument("[command...]", "what to run there (default: a shell)")
+      // Options after the machine belong to the command that runs there.
+      .passThroughOptions()
+      .action(async (machine: string, given: string[], { name }: { name: string }) => {
+        const words = given[0] === "--" ? given.slice(1) : given;
+        mustBeRoot();
+        const { LabMachine } = await import("../../lab/machine.ts");
+        const folder = join(labFolder(name), machine);
+        const running = LabMachine.ifRunning({ lab: name, name: machine, folder });
+        if (running === undefined) {
+          const { nodes } = await runningLab(name);
+          throw new UserError(problem("machine-not-there", { name, machine, nodes: nodes.length }));
+        }
+        const [first = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);
+        output.exitCode = spawnSync(first, args, { stdio: "inherit" }).status ?? 1;
+      })
+  );
+}
+
+/** Throws a UserError if no lab of this name runs. */
+export async function runningLab(name: string): Promise<Lab> {
+  const { Lab } = await import("../../lab/lab.ts");
+  const lab = Lab.ifRunning(name, labFolder(name));
+  if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
+  return lab;
 }
 
 /**
- * Starts a process that takes the lab down if this one is killed: Terraform does that when `cdktf deploy` is interrupted.
- * @returns what lets it go
+ * Starts a process that takes the lab down if this one is killed, as Terraform does when `cdktf deploy` is interrupted.
+ * @returns a function that ends the process without taking the lab down
  */
-function guarded(name: string): () => void {
+function startGuard(name: string): () => void {
   const down = [process.execPath, program, "lab", "down", "--name", name];
   const guard = spawn("bash", ["-c", 'read -r || exec "$@"', "guard", ...down], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
   guard.unref();
-  // If it was killed itself, there is nobody to let go.
+  // The guard may have been killed itself.
   guard.stdin.on("error", () => undefined);
   return () => guard.stdin.end("settled\n");
 }
 
-function mustBeRoot(): void {
+export function mustBeRoot(): void {
   if (process.getuid?.() !== 0) throw new UserError(problem("root-needed"));
 }
 

@@ -11,7 +11,7 @@ import { statusCommand } from "./status.ts";
 import { teardownCommand } from "./teardown.ts";
 import { verifyCommand } from "./verify.ts";
 
-/** Runs one command; the result is the exit code: 0 done, 1 bad input, 2 wrong usage. */
+/** Runs one command. @returns the exit code: 0 success, 1 bad input, 2 wrong usage */
 export async function main(
   argv: readonly string[],
   output: Output = outputTo(process.stdout, process.stderr),
@@ -27,7 +27,7 @@ export async function main(
     .addCommand(statusCommand(output))
     .addCommand(gatherCommand(output))
     .addCommand(teardownCommand(output));
-  // Not inherited by commands that are added.
+  // Commands that are added do not inherit these settings.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
     command
       .exitOverride()

@@ -2,19 +2,19 @@ import { oneLine, printable } from "../core/printable.ts";
 import type { Warning } from "../core/errors.ts";
 
 /**
- * Where a command's answer goes: results to stdout, everything about them to stderr. Texts may hold others' words, of a
- * machine, an API or a file: no character of them reaches a terminal that would obey it.
+ * Where a command prints: results to stdout, everything about them to stderr. Texts may quote a machine, an API or a file:
+ * control characters in them are escaped, so that no terminal obeys them.
  */
 export interface Output {
   text(text: string): void;
   json(value: unknown): void;
   warnings(warnings: readonly Warning[]): void;
   error(message: string): void;
-  /** How the command was used wrongly. */
+  /** Reports wrong usage. */
   usage(text: string): void;
-  /** For whoever watches: the same line again and again, on a terminal only. */
+  /** Rewrites one line, on a terminal only. */
   progress?(text: string): void;
-  /** What the program ends with, unless a mistake ends it. */
+  /** The program's exit code, unless an error ends it. */
   exitCode: number;
 }
 
@@ -23,7 +23,7 @@ type Stream = Pick<NodeJS.WriteStream, "write"> & { readonly isTTY?: boolean };
 export function outputTo(stdout: Stream, stderr: Stream): Output {
   return {
     text: (text) => stdout.write(printable(text)),
-    // JSON.stringify leaves C1 and format characters as they are; the escapes are JSON's own.
+    // JSON.stringify does not escape C1 and format characters; the escapes are valid JSON.
     json: (value) => stdout.write(`${printable(JSON.stringify(value, undefined, 2))}\n`),
     warnings: (warnings) => {
       for (const { message } of warnings) stderr.write(`warning: ${oneLine(message)}\n`);

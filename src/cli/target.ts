@@ -5,8 +5,7 @@ import type { Target } from "../cluster/collect.ts";
 import type { Transport } from "../cluster/probe.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { shellWord } from "../core/shell-word.ts";
-import { labFolder } from "../../lab/folder.ts";
-import { labName } from "./lab.ts";
+import { labName, mustBeRoot, runningLab } from "./lab.ts";
 
 /** What `status` and `gather` examine. */
 export interface TargetOptions {
@@ -74,14 +73,9 @@ async function machineDeployedHere(): Promise<string> {
 }
 
 async function transportsOfLab(name: string): Promise<Transport[]> {
-  if (process.getuid?.() !== 0) throw new UserError(problem("root-needed"));
-  const [{ Lab }, { labTransports }] = await Promise.all([
-    import("../../lab/lab.ts"),
-    import("../../lab/transports.ts"),
-  ]);
-  const lab = Lab.ifRunning(name, labFolder(name));
-  if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
-  return labTransports(lab);
+  mustBeRoot();
+  const { labTransports } = await import("../../lab/transports.ts");
+  return labTransports(await runningLab(name));
 }
 
 /** ssh would take a leading "-" for an option. */

@@ -1,19 +1,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Inputs, readInputs } from "../../stacks/inputs.ts";
+import type { ReportRow } from "../cluster/leftovers.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { configPrefix } from "../../stacks/config-prefix.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { addressesIn } from "./deployed-state.ts";
 import { describedStacks } from "./described-stacks.ts";
-
-export interface Row {
-  readonly state: "gone" | "terminating" | "left" | "not looked at";
-  readonly what: string;
-  /** What to do, or why it is so. */
-  readonly note?: string;
-}
 
 export interface ReportProps {
   readonly platform: string;
@@ -21,15 +14,12 @@ export interface ReportProps {
   readonly configFile?: string;
   /** @default - the cluster is gone with the machine */
   readonly kubeconfig?: string;
-  /** Terraform runs it, as its last step. */
+  /** Whether Terraform runs it as the last step of a destroy. */
   readonly lastStep: boolean;
 }
 
-/** How long objects on their way out may take. */
-const patience = 60_000;
-
-/** Everything that deploying and booting made, with what became of it. */
-export async function reportOf(props: ReportProps): Promise<Row[]> {
+/** Everything that deploying and booting created, and whether it is gone. */
+export async function reportOf(props: ReportProps): Promise<ReportRow[]> {
   const inputs = readInputs(props.configFile, new Date());
   if (!(props.platform in inputs) || inputs[props.platform as "aws"] === undefined)
     throw new UserError(problem("platform-not-configured", { platform: props.platform }));
@@ -38,35 +28,13 @@ export async function reportOf(props: ReportProps): Promise<Row[]> {
   return [...inCluster, ...lab, ...(await stackRows(inputs, props))];
 }
 
-async function clusterRows(kubeconfig: string): Promise<Row[]> {
-  const { ClusterApi, readKubeconfig, describeApiError } = await import("../cluster/api.ts");
-  const { tunnelObjects } = await import("../cluster/objects.ts");
-  let objects: ReturnType<typeof tunnelObjects>;
-  try {
-    objects = tunnelObjects(new ClusterApi(readKubeconfig(kubeconfig)));
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    return [{ state: "not looked at", what: "objects of the tunnel in the cluster", note: error.message }];
-  }
-  const end = Date.now() + patience;
-  for (;;) {
-    let rows: Row[];
-    try {
-      rows = await Promise.all(
-        objects.map(async (object) => {
-          const state = await object.state();
-          return { state, what: object.name, ...(state === "left" && { note: object.command }) };
-        }),
-      );
-    } catch (error) {
-      return [{ state: "not looked at", what: "objects of the tunnel in the cluster", note: describeApiError(error) }];
-    }
-    if (Date.now() >= end || !rows.some(({ state }) => state === "terminating")) return rows;
-    await sleep(1000);
-  }
+/** Loads the Kubernetes client only if there is a cluster to ask. */
+async function clusterRows(kubeconfig: string): Promise<ReportRow[]> {
+  const { clusterLeftovers } = await import("../cluster/leftovers.ts");
+  return clusterLeftovers(kubeconfig);
 }
 
-async function labRows(name: string): Promise<Row[]> {
+async function labRows(name: string): Promise<ReportRow[]> {
   const { LabMachine } = await import("../../lab/machine.ts");
   const folders = existsSync(labFolder(name)) ? readdirSync(labFolder(name)) : [];
   return [...new Set(["bootstrap", "node-0", ...folders])].map((machine) => {
@@ -81,13 +49,13 @@ async function labRows(name: string): Promise<Row[]> {
   });
 }
 
-/** What the stacks describe, and what their states still have. */
-async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): Promise<Row[]> {
+/** The resources of the platform's stack, and whether its state still has them. */
+async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): Promise<ReportRow[]> {
   const stack = `${platform}-bootstrap`;
   const made = (await describedStacks(inputs))[stack] ?? [];
   const label = (type: string, name: string | undefined) => `${type}${name === undefined ? "" : ` ${name}`}`;
   if (inputs.stateFolder === undefined && lastStep) {
-    // Terraform writes a shared state when it ends; it comes to this step only when all the rest is gone.
+    // Terraform writes a shared state at its end, and runs this step only after everything else is gone.
     return made.map(({ type, name }) => ({ state: "gone", what: label(type, name) }));
   }
   const inState = addressesIn(inputs, stack)?.filter((address) => !address.startsWith("terraform_data."));
@@ -96,12 +64,12 @@ async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): P
   const again = `${configPrefix(inputs)}npx cdktf destroy '${platform}-*'`;
   const described = new Map(made.map((one) => [one.address, one]));
   return [
-    ...made.map(({ address, type, name }): Row => {
+    ...made.map(({ address, type, name }): ReportRow => {
       if (!inState.includes(address)) return { state: "gone", what: label(type, name) };
       return { state: "left", what: label(type, name), note: again };
     }),
     ...inState
       .filter((address) => !described.has(address))
-      .map((address): Row => ({ state: "left", what: address, note: again })),
+      .map((address): ReportRow => ({ state: "left", what: address, note: again })),
   ];
 }

@@ -1,9 +1,8 @@
 import { Command } from "commander";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
-import { labFolder } from "../../lab/folder.ts";
 import type { Outcome, VerifiedCheck } from "../cluster/verify.ts";
-import { labName } from "./lab.ts";
+import { labName, mustBeRoot, runningLab } from "./lab.ts";
 import type { Output } from "./output.ts";
 
 interface VerifyOptions {
@@ -44,11 +43,9 @@ async function verify(options: VerifyOptions): Promise<VerifiedCheck[]> {
     const { clusterChecks } = await import("../cluster/verify-cluster.ts");
     return runChecks(await clusterChecks(kubeconfig));
   }
-  if (process.getuid?.() !== 0) throw new UserError(problem("root-needed"));
-  const [{ Lab }, { labChecks }] = await Promise.all([import("../../lab/lab.ts"), import("../../lab/verify-lab.ts")]);
-  const lab = Lab.ifRunning(name, labFolder(name));
-  if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
-  return runChecks(labChecks(lab, { finish }));
+  mustBeRoot();
+  const { labChecks } = await import("../../lab/verify-lab.ts");
+  return runChecks(labChecks(await runningLab(name), { finish }));
 }
 
 const count = (rows: readonly VerifiedCheck[], result: Outcome) => rows.filter((row) => row.result === result).length;

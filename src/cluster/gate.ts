@@ -1,91 +1,70 @@
-import { type ClusterApi, ignoreNotFound, requestOptions } from "./api.ts";
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError, problem } from "../core/errors.ts";
+import { inLines } from "../core/printable.ts";
+import { type ClusterApi, describeApiError } from "./api.ts";
+import { connect, requireCluster } from "./connect.ts";
+import { type Condition, readConditions } from "./gate-conditions.ts";
+import { gateVariable } from "./gate-override.ts";
 
-/** Something that must be so before the bootstrap machine may go. */
-export interface Condition {
-  readonly name: string;
-  readonly met: boolean;
-  readonly seen: string;
-}
-
-interface Conditions {
-  readonly status?: { readonly conditions?: unknown };
-}
-interface NodeStatuses {
-  readonly status?: { readonly nodeStatuses?: unknown };
-}
-interface Infrastructure {
-  readonly status?: { readonly controlPlaneTopology?: string; readonly infrastructureName?: string };
-}
-
-/** The infra ID of the cluster behind an API. @returns undefined if it does not say it yet */
-export async function infraIdOf(api: ClusterApi): Promise<string | undefined> {
-  const found = await api.openshift<Infrastructure>("config.openshift.io", "infrastructures");
-  return found?.status?.infrastructureName;
+export interface GateProps {
+  readonly kubeconfig: string;
+  /** Infra ID of the cluster that must state. @default - not known */
+  readonly infraId: string | undefined;
+  readonly waitMinutes: number;
+  /** Called with a table of the conditions, or why they are not known, when that has changed. */
+  readonly report: (text: string) => void;
+  /** Called before each wait. */
+  readonly progress: (text: string) => void;
 }
 
-/** What the cluster itself says about whether it still needs its bootstrap machine. */
-export async function conditionsOf(api: ClusterApi): Promise<Condition[]> {
-  const operator = "operator.openshift.io";
-  const [bootstrap, etcd, kubeApiServer, infrastructure] = await Promise.all([
-    ignoreNotFound(api.core.readNamespacedConfigMap({ namespace: "kube-system", name: "bootstrap" }, requestOptions())),
-    api.openshift<Conditions>(operator, "etcds"),
-    api.openshift<NodeStatuses>(operator, "kubeapiservers"),
-    api.openshift<Infrastructure>("config.openshift.io", "infrastructures"),
-  ]);
-  return [
-    bootstrapComplete(bootstrap?.data?.status),
-    etcdMemberRemoved(etcd),
-    controlPlaneServes(kubeApiServer, infrastructure?.status?.controlPlaneTopology),
-  ];
+/** Asks the cluster until it no longer needs its bootstrap machine. Throws a UserError when the time is up. */
+export async function waitForGate({ kubeconfig, infraId, waitMinutes, report, progress }: GateProps): Promise<void> {
+  const api = connectOrExplain(kubeconfig);
+  const end = Date.now() + 60_000 * waitMinutes;
+  let before = "";
+  for (;;) {
+    const state = await readGate(api, infraId);
+    const text = inLines("conditions" in state ? state.conditions.map(line) : [state.unreachable]);
+    if (text !== before) report(text);
+    before = text;
+    if ("conditions" in state && state.conditions.every(({ met }) => met)) return;
+    if (Date.now() >= end) throw closed(state);
+    progress(`waiting, ${Math.ceil((end - Date.now()) / 60_000)} minutes left`);
+    await sleep(Math.min(5000, Math.max(100, end - Date.now())));
+  }
 }
 
-/** openshift-install waits for the same. */
-function bootstrapComplete(status: string | undefined): Condition {
-  return {
-    name: "the bootstrap is complete",
-    met: status === "complete",
-    seen: `ConfigMap kube-system/bootstrap ${status === undefined ? "is not there" : `says ${status}`}`,
-  };
+function connectOrExplain(kubeconfig: string): ClusterApi {
+  if (!existsSync(kubeconfig)) throw blind(`there is no kubeconfig ${kubeconfig}`);
+  try {
+    return connect(kubeconfig);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw blind(error.message.replace(/\.$/, ""));
+  }
 }
 
-/** The condition with which the etcd operator says that it removed the member; up to 4.14 the name is misspelt. */
-const removedTypes: readonly string[] = ["EtcdBootstrapMemberRemoved", "EtcdBoostrapMemberRemoved"];
+type GateState = { readonly conditions: readonly Condition[] } | { readonly unreachable: string };
 
-/**
- * Deleted before that, the machine can take etcd's quorum with it, for good where the control plane is a single node. On
- * every release the operator writes the condition after it removed the member, and never before: absent means not yet.
- */
-function etcdMemberRemoved(etcd: Conditions | undefined): Condition {
-  const name = "the bootstrap machine's etcd member is removed";
-  if (etcd === undefined) return { name, met: false, seen: "etcds/cluster is not there" };
-  const conditions = objectsIn(etcd.status?.conditions);
-  const removed = conditions.filter(({ type }) => removedTypes.includes(String(type)));
-  const done = removed.find(({ status }) => status === "True");
-  if (done !== undefined) return { name, met: true, seen: `etcds/cluster says ${String(done.type)}=True` };
-  const reason = "BootstrapAlreadyRemoved";
-  if (conditions.some((one) => one.type === "EtcdRunningInCluster" && one.status === "True" && one.reason === reason))
-    return { name, met: true, seen: `etcds/cluster says EtcdRunningInCluster=True, reason ${reason}` };
-  const [other] = removed;
-  const seen =
-    other === undefined
-      ? `etcds/cluster does not have the condition ${String(removedTypes[0])} yet, so the machine is still a member of etcd`
-      : `etcds/cluster says ${String(other.type)}=${String(other.status)}`;
-  return { name, met: false, seen };
+async function readGate(api: ClusterApi, infraId: string | undefined): Promise<GateState> {
+  try {
+    await requireCluster(api, infraId);
+    return { conditions: await readConditions(api) };
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    return { unreachable: `${api.server} cannot be asked: ${describeApiError(error)}` };
+  }
 }
 
-/** Two kube-apiservers of its own, or the one that it will ever have. */
-function controlPlaneServes(kubeApiServer: NodeStatuses | undefined, topology: string | undefined): Condition {
-  const needed = topology === "SingleReplica" ? 1 : 2;
-  const name = `the API is served by ${needed === 1 ? "the node" : "two nodes"} of the control plane`;
-  if (kubeApiServer === undefined) return { name, met: false, seen: "kubeapiservers/cluster is not there" };
-  const nodes = objectsIn(kubeApiServer.status?.nodeStatuses);
-  const serving = nodes.filter(({ currentRevision: one }) => typeof one === "number" && one > 0).length;
-  return { name, met: serving >= needed, seen: `${serving} of ${nodes.length} nodes have a revision` };
+function closed(state: GateState): UserError {
+  if ("unreachable" in state) return blind(state.unreachable);
+  const unmet = state.conditions.filter(({ met }) => !met);
+  const waitsFor = unmet.map(({ name, seen }) => `it waits until ${name} (${seen})`).join(", and ");
+  return new UserError(problem("gate-closed", { waitsFor, variable: gateVariable }));
 }
 
-/** The objects in a list of an API's answer, whatever it holds. */
-function objectsIn(list: unknown): Readonly<Record<string, unknown>>[] {
-  return Array.isArray(list)
-    ? list.filter((one): one is Record<string, unknown> => typeof one === "object" && one !== null)
-    : [];
-}
+/** It is not known whether the cluster still needs the machine, so the gate stays closed. */
+const blind = (reason: string) => new UserError(problem("gate-blind", { reason, variable: gateVariable }));
+
+const line = ({ name, met, seen }: Condition) => (met ? "yes" : "not yet").padEnd(9) + `${name}: ${seen}`;

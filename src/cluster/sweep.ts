@@ -1,6 +1,8 @@
 import { ApiException } from "@kubernetes/client-node";
+import { UserError } from "../core/errors.ts";
 import { type ClusterApi, describeApiError } from "./api.ts";
-import { tunnelObjects } from "./objects.ts";
+import { connect, requireCluster } from "./connect.ts";
+import { tunnelObjects } from "./tunnel-objects.ts";
 
 export interface Swept {
   readonly deleted: readonly string[];
@@ -8,19 +10,39 @@ export interface Swept {
   readonly left: readonly { readonly name: string; readonly reason: string; readonly command: string }[];
 }
 
-/** Deletes what the tunnel put into the cluster, without waiting until it is gone. The bootstrap has usually done it. */
+/**
+ * Sweeps the cluster of a kubeconfig. Never fails: whether the teardown goes on is for the gate to decide, and what stays
+ * in the cluster does no harm.
+ * @param infraId the expected cluster's; undefined if it is not known
+ */
+export async function sweepCluster(
+  kubeconfig: string,
+  infraId: string | undefined,
+): Promise<Swept | { readonly unreachable: string }> {
+  let api: ClusterApi;
+  try {
+    api = connect(kubeconfig);
+    await requireCluster(api, infraId);
+  } catch (error) {
+    if (error instanceof UserError) return { unreachable: error.message };
+    return { unreachable: `The cluster cannot be asked: ${describeApiError(error)}.` };
+  }
+  return sweep(api);
+}
+
+/** Deletes what the tunnel created in the cluster, without waiting. Usually the bootstrap itself has already done so. */
 export async function sweep(api: ClusterApi): Promise<Swept> {
   const deleted: string[] = [];
   const left: Swept["left"][number][] = [];
-  let silent: string | undefined;
+  let unreachable: string | undefined;
   for (const object of tunnelObjects(api)) {
     try {
-      // A cluster that did not answer once is not asked again and again.
-      if (silent !== undefined) left.push({ ...object, reason: silent });
+      // Once the cluster has not answered, every further request would only wait for its time limit.
+      if (unreachable !== undefined) left.push({ ...object, reason: unreachable });
       else if (await object.delete()) deleted.push(object.name);
     } catch (error) {
       left.push({ ...object, reason: describeApiError(error) });
-      if (!(error instanceof ApiException)) silent = describeApiError(error);
+      if (!(error instanceof ApiException)) unreachable = describeApiError(error);
     }
   }
   return { deleted, left };

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gateVariable } from "../../../src/cli/teardown.ts";
+import { gateVariable } from "../../../src/cluster/gate-override.ts";
 import { sampleText } from "../../../src/core/sample/sample.ts";
 import { projectFile } from "../../../src/runtime/project-files.js";
 import { exampleOf, Project } from "../../support/stacks.ts";

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { gateVariable } from "../../../src/cli/teardown.ts";
+import { gateVariable } from "../../../src/cluster/gate-override.ts";
 import {
   type Fixture,
   fixturesOf010,

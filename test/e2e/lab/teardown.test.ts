@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { gateVariable } from "../../../src/cli/teardown.ts";
+import { gateVariable } from "../../../src/cluster/gate-override.ts";
 import type { Lab } from "../../../lab/lab.ts";
 import { bootstrapped, type Progress } from "../../../lab/operators.ts";
 import { sampleMetadata } from "../../../src/core/sample/sample.ts";

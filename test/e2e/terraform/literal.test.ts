@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, DataResource, LocalBackend, TerraformOutput, TerraformStack } from "cdktf";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { gateVariable } from "../../../src/cli/teardown.ts";
+import { gateVariable } from "../../../src/cluster/gate-override.ts";
 import { readInputs } from "../../../stacks/inputs.ts";
 import { PayloadFile } from "../../../constructs/shared/payload-file.ts";
 import { DestroyStep } from "../../../constructs/shared/destroy-step.ts";

@@ -1,19 +1,19 @@
 import { agentName, agentSecretName, namespace, tokenReviewBinding } from "../core/konnectivity/names.ts";
 import { type ClusterApi, ignoreNotFound, requestOptions } from "./api.ts";
 
-/** What the tunnel put into the cluster, whatever its options were; the rest goes with the namespace. */
+/** An object that the tunnel may have created in the cluster; everything else is removed with the namespace. */
 export interface TunnelObject {
-  /** As oc and kubectl take it. */
+  /** In the form that oc and kubectl accept. */
   readonly name: string;
   /** The one command that removes it. */
   readonly command: string;
-  /** gone, terminating (on its way out), or left */
+  /** terminating: its deletion has begun */
   state(): Promise<"gone" | "terminating" | "left">;
-  /** Without waiting. @returns whether it was there */
+  /** Does not wait until it is gone. @returns whether it existed */
   delete(): Promise<boolean>;
 }
 
-/** In the order in which they are deleted: agents stop before the keys that they use go. */
+/** In the order of deletion: agents stop before the keys that they use are deleted. */
 export function tunnelObjects({ apps, core, rbac }: ClusterApi): TunnelObject[] {
   const agent = { namespace, name: agentName };
   const secret = { namespace, name: agentSecretName };

@@ -1,0 +1,72 @@
+import { stringify } from "yaml";
+import type { BootstrapPayload } from "../core/bootstrap.ts";
+import type { Tunnel } from "../core/konnectivity/options.ts";
+import type { InspectedPayload, InspectedPointer } from "../core/ignition/inspect.ts";
+import { inLines } from "../core/printable.ts";
+
+interface Build {
+  readonly metadata: { readonly clusterName: string; readonly infraID: string } | undefined;
+  readonly tunnel: Tunnel;
+  readonly payload: BootstrapPayload;
+  readonly payloadFile: string;
+  readonly pointer: { readonly bytes: number } | undefined;
+  readonly pointerFile: string;
+}
+
+export function describeBuild({ metadata, tunnel, payload, payloadFile, pointer, pointerFile }: Build): string {
+  return inLines([
+    `cluster   ${metadata === undefined ? "not known (no metadata.json)" : `${metadata.clusterName} (${metadata.infraID})`}`,
+    `release   ${payload.release}${tunnel !== "off" && tunnel.release === "auto" ? ", read from bootkube.sh" : ""}`,
+    tunnel === "off"
+      ? "tunnel    off: bootstrap.ign as it is"
+      : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}`,
+    `payload   ${payloadFile}  ${payload.bytes} bytes (${payload.bytes - payload.originalBytes} added)`,
+    `sha512    ${payload.sha512}`,
+    pointer === undefined
+      ? "pointer   none: give --url once you know where the payload will be"
+      : `pointer   ${pointerFile}  ${pointer.bytes} bytes`,
+    ...(payload.firewall === undefined
+      ? []
+      : [
+          `firewall  open ${payload.firewall.protocol} ${payload.firewall.port} on the bootstrap machine to every node ("payload firewall" says exactly)`,
+        ]),
+    "secret    payload.ign holds every secret of the cluster: keep it private, delete it after the installation",
+  ]);
+}
+
+export function describePayload(found: InspectedPayload): string {
+  const { record, added } = found;
+  const width = Math.max(...added.map(({ path }) => path.length));
+  return inLines([
+    `payload   of konnectivity-bootstrap ${record.version}, for release ${record.release}`,
+    `size      ${found.bytes} bytes, of which the tunnel is ${found.addedBytes}`,
+    `sha512    ${found.sha512}`,
+    "",
+    "options",
+    ...indent(stringify(record.options, { lineWidth: 0 })),
+    "",
+    "files added (mode, size on the node)",
+    ...added.map(({ path, mode, bytes }) => `  ${path.padEnd(width)}  ${mode}  ${bytes}`),
+    "",
+    "bootkube.sh",
+    ...indent(found.diff),
+  ]);
+}
+
+export function describePointer(found: InspectedPointer): string {
+  return inLines([
+    `pointer   ${found.bytes} bytes`,
+    `source    ${found.source}`,
+    `hash      ${found.hash}`,
+    `time-out  ${found.totalTimeoutSeconds === undefined ? "none" : `${found.totalTimeoutSeconds} s`}`,
+    `proxy     ${found.proxy ? "yes" : "no"}`,
+    `CA bundle ${found.caBundle ? "yes" : "no"}`,
+  ]);
+}
+
+function indent(text: string): string[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `  ${line}`.trimEnd());
+}
