@@ -1,6 +1,6 @@
 import { Address4, Address6 } from "ip-address";
 
-/** No zone: after its "%" anything may stand, and some of these words go into a shell's settings. */
+/** Excludes zones: anything may follow their "%", and some of these addresses go into a shell script. */
 const isPlain = (text: string) => /^[0-9a-f:./]+$/i.test(text);
 
 /** An IP address without zone, brackets or prefix. */
@@ -17,17 +17,18 @@ export function isIpv6Network(text: string): boolean {
   return isIpv6(text.split("/")[0] ?? "");
 }
 
-/** An address that others can dial: not loopback, unspecified, link-local or multicast. */
+/** "This network" (RFC 1122), and IPv6 addresses that only wrap one of IPv4, loopback and unspecified included. */
+const neverDialed = ["0.0.0.0/8", "::/96", "::ffff:0:0/96"];
+
+/** An address that others can dial: not loopback, unspecified, link-local, multicast or reserved. */
 export function isDialable(text: string): boolean {
-  if (!isIpAddress(text)) return false;
-  if (Address4.isValid(text)) return !/^(0\.|127\.|169\.254\.|22[4-9]\.|23\d\.|24\d\.|25[0-5]\.)/.test(text);
-  const address = new Address6(text);
-  // ::/96 and ::ffff:0:0/96 hold unspecified, loopback and IPv4 in disguise.
-  const special = /^(0000:){5}(0000|ffff):/.test(address.canonicalForm());
-  return !special && !address.isLinkLocal() && !address.isMulticast();
+  if (!isIpAddress(text) || liesIn(text, neverDialed)) return false;
+  const address = isIpv6(text) ? new Address6(text) : new Address4(text);
+  if (address instanceof Address4 && (address.isLoopback() || address.isReserved())) return false;
+  return !address.isLinkLocal() && !address.isMulticast();
 }
 
-/** The spelling that the kernel uses, so that addresses can be compared as text. */
+/** The spelling that the Linux kernel uses, so that addresses can be compared as text. */
 export function canonicalIp(address: string): string {
   return isIpv6(address) ? new Address6(address).correctForm() : address;
 }

@@ -1,3 +1,4 @@
+import { distance as editDistance } from "fastest-levenshtein";
 import { z } from "zod";
 import { UserError, type Problem, problem } from "../errors.ts";
 
@@ -84,16 +85,4 @@ function hintFor(key: string, known: readonly string[]): string {
     .sort((a, b) => a.distance - b.distance);
   if (nearest !== undefined) return `; did you mean ${nearest.name}`;
   return known.length > 0 ? `; known here: ${known.join(", ")}` : "";
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, c] of Array.from(a).entries()) {
-    const next = [i + 1];
-    for (const [j, d] of Array.from(b).entries()) {
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (c === d ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
