@@ -4,6 +4,7 @@ import { Annotations, App, Manifest } from "cdktf";
 import { type Inputs } from "./inputs.ts";
 import { everything, ignoreInGit, keepPrivate } from "../src/files/private-folder.ts";
 import { saveMetadata } from "../src/config/saved-metadata.ts";
+import { platforms } from "../src/config/platform.ts";
 import { reasonOf } from "../src/files/user-file.ts";
 import { oneLine } from "../src/core/printable.ts";
 import { UserError, problem } from "../src/core/errors.ts";
@@ -50,7 +51,7 @@ export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
       }),
     );
   if (local !== undefined) stacks.push(new LocalBootstrapStack(app, "local-bootstrap", { ...shared, local }));
-  if (stacks.length === 0) throw new UserError(problem("no-platform"));
+  if (stacks.length === 0) throw new UserError(problem("no-platform", { platforms: [...platforms, "local"] }));
   for (const bootstrap of stacks) new TeardownStack(app, `${bootstrap.platform}-teardown`, { ...shared, bootstrap });
   // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has each warning.
   for (const { message, platform } of inputs.warnings) {
@@ -145,7 +146,7 @@ export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF
   if (!isIn(resolve(outdir), stateFolder)) return;
   throw new UserError(
     problem("option-invalid", {
-      path: "state.local.folder",
+      option: "state.local.folder",
       found: "a folder in the output folder",
       expected: "another one: the output folder is cleared on every run",
     }),

@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from "node:path";
 import { canonicalIp, isIpAddress, liesIn } from "../src/core/addresses.ts";
 import { type BootstrapPayload, makePayload } from "../src/core/bootstrap.ts";
 import type { RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
-import { UserError, optionsOf, type Problem, problem, type Warning } from "../src/core/errors.ts";
+import { UserError, type Problem, problem, type Warning } from "../src/core/errors.ts";
 import { type AwsInputs, resolveAws } from "../constructs/aws/config.ts";
 import { type AzureInputs, resolveAzure } from "../constructs/azure/config.ts";
 import { type Config, readConfigAsFarAsPossible } from "../src/config/config-file.ts";
@@ -125,7 +125,7 @@ export function readInputs(
   )
     problems.push(
       problem("option-invalid", {
-        path: "installDir",
+        option: "installDir",
         found: `${shownInstallDir}, which is not there`,
         expected:
           'the folder in which "openshift-install create ignition-configs" ran (nothing is deployed that could be destroyed without it)',
@@ -173,7 +173,7 @@ export function readInputs(
   for (const tag of Object.keys(config.tags).filter((name) => name.toLowerCase() === recordName))
     problems.push(
       problem("option-invalid", {
-        path: `tags.${tag}`,
+        option: `tags.${tag}`,
         found: "a name of ours",
         expected: "another: the machine has it",
       }),
@@ -210,7 +210,7 @@ export function readInputs(
   // What follows from a wrong value is not said beside it.
   const follows = (option: string) =>
     wrong.some((path) => path === option || path.startsWith(`${option}.`) || option.startsWith(`${path}.`));
-  const others = problems.filter((found) => !optionsOf(found).some(follows));
+  const others = problems.filter((found) => !found.options.some(follows));
   if (inFile.length + others.length > 0) throw new UserError(...inFile, ...others);
 
   const missing = `there is no bootstrap.ign in ${shownInstallDir}`;
@@ -260,7 +260,7 @@ function infraIdOf(
   if (infrastructureName !== undefined && metadata !== undefined && infrastructureName !== metadata.infraID)
     problems.push(
       problem("option-invalid", {
-        path: "infrastructureName",
+        option: "infrastructureName",
         found: infrastructureName,
         expected: `${metadata.infraID}, as metadata.json says (leave it out, or give the right installDir)`,
       }),
@@ -269,7 +269,7 @@ function infraIdOf(
   if (infraId !== undefined) return infraId;
   problems.push(
     problem("option-invalid", {
-      path: "infrastructureName",
+      option: "infrastructureName",
       found: "missing",
       expected:
         metadata === undefined
@@ -291,7 +291,7 @@ function addressProblems(
   if (configured.length > 1)
     problems.push(
       problem("combination-refused", {
-        paths: `tunnel.address ${fixedAddress} and ${configured.join(", ")}`,
+        options: { "tunnel.address": fixedAddress, ...Object.fromEntries(configured.map((name) => [name, undefined])) },
         reason: "one machine has that address; use `address: detect`, or one config file for each platform",
       }),
     );
@@ -299,7 +299,7 @@ function addressProblems(
   if (networks.length > 0 && !liesIn(fixedAddress, networks))
     problems.push(
       problem("option-invalid", {
-        path: "tunnel.address",
+        option: "tunnel.address",
         found: fixedAddress,
         expected: `an address in the machine networks (${networks.join(", ")})`,
       }),

@@ -112,13 +112,13 @@ export function resolveAws(config: AwsConfig, context: PlatformContext): AwsInpu
   if (config.permissionsBoundaryArn !== undefined && config.bootstrapInstanceProfile !== undefined)
     refuse(
       context,
-      "aws.permissionsBoundaryArn and aws.bootstrapInstanceProfile",
+      ["aws.permissionsBoundaryArn", "aws.bootstrapInstanceProfile"],
       "no role is made for a given profile; leave the boundary out",
     );
   if (config.identityWaitSeconds !== undefined && config.bootstrapInstanceProfile !== undefined)
     refuse(
       context,
-      "aws.identityWaitSeconds and aws.bootstrapInstanceProfile",
+      ["aws.identityWaitSeconds", "aws.bootstrapInstanceProfile"],
       "a given profile has its permission already; leave the wait out",
     );
   warnOfWorld("aws.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
@@ -149,17 +149,17 @@ function checkSubnet({ publicSubnet, privateSubnet, publicIp }: AwsConfig, conte
       "a subnet for the machine (or aws.publicSubnet with `publicIp: true`)",
     );
   else if (publicSubnet !== undefined && privateSubnet !== undefined)
-    refuse(context, "aws.publicSubnet and aws.privateSubnet", "the machine is in one subnet; give one of them");
+    refuse(context, ["aws.publicSubnet", "aws.privateSubnet"], "the machine is in one subnet; give one of them");
   else if (publicSubnet !== undefined && !publicIp)
     refuse(
       context,
-      "aws.publicSubnet and aws.publicIp false",
+      { "aws.publicSubnet": undefined, "aws.publicIp": publicIp },
       "in a public subnet a machine without a public address has no way out; set `publicIp: true`, or use privateSubnet",
     );
   else if (privateSubnet !== undefined && publicIp)
     refuse(
       context,
-      "aws.privateSubnet and aws.publicIp true",
+      { "aws.privateSubnet": undefined, "aws.publicIp": publicIp },
       "a private subnet has no route for a public address; use publicSubnet, or leave publicIp out",
     );
 }
@@ -170,13 +170,13 @@ function checkTargetGroups(config: AwsConfig, context: PlatformContext): void {
   if (!config.autoRegisterELB && given.length > 0)
     refuse(
       context,
-      `aws.autoRegisterELB false and aws.${given.join(", aws.")}`,
+      { "aws.autoRegisterELB": false, ...Object.fromEntries(given.map((name) => [`aws.${name}`, undefined])) },
       "the machine joins no target group then; leave them out",
     );
   if (!config.autoRegisterELB) return;
   for (const [index, name] of given.entries()) {
     const same = given.slice(0, index).find((other) => config[other] === config[name]);
-    if (same !== undefined) refuse(context, `aws.${same} and aws.${name}`, "each port has a target group of its own");
+    if (same !== undefined) refuse(context, [`aws.${same}`, `aws.${name}`], "each port has a target group of its own");
   }
   for (const name of groups.slice(1))
     if (config[name] === undefined)
@@ -198,11 +198,11 @@ function checkRegions(config: AwsConfig, region: string, context: PlatformContex
   ] as const) {
     const [, partition, , found] = config[name]?.split(":") ?? [];
     if (found === undefined || region === "") continue;
-    if (found !== region) refuse(context, `aws.${name} and aws.region`, `it is in ${found}, the cluster in ${region}`);
+    if (found !== region) refuse(context, [`aws.${name}`, "aws.region"], `it is in ${found}, the cluster in ${region}`);
     else if (partition !== partitionOf(region))
       refuse(
         context,
-        `aws.${name} and aws.region`,
+        [`aws.${name}`, "aws.region"],
         `it begins with arn:${partition ?? ""}, ARNs there with arn:${partitionOf(region)}`,
       );
   }
@@ -215,7 +215,7 @@ function checkArchitecture(instanceType: string, context: PlatformContext): void
   if (found !== context.architecture)
     refuse(
       context,
-      `aws.bootstrapInstanceType ${instanceType} and architecture ${context.architecture}`,
+      { "aws.bootstrapInstanceType": instanceType, architecture: context.architecture },
       `that type is ${found}`,
     );
 }

@@ -291,7 +291,7 @@ function checkFamilies(config: AzureConfig, context: PlatformContext): void {
   if (fixedAddress !== undefined && !(isIpv6(fixedAddress) ? has6 : has4))
     refuse(
       context,
-      `tunnel.address ${fixedAddress} and azure.nodeSubnets`,
+      { "tunnel.address": fixedAddress, "azure.nodeSubnets": undefined },
       `no node has an IPv${isIpv6(fixedAddress) ? 6 : 4} address to dial it from; give their networks of that family`,
     );
   for (const option of ["allowedBootstrapSshCidr", "allowedBootstrapJournalCidr"] as const) {
@@ -299,7 +299,7 @@ function checkFamilies(config: AzureConfig, context: PlatformContext): void {
     if (from !== undefined && isIpv6Network(from) && !has6)
       refuse(
         context,
-        `azure.${option} ${from} and azure.nodeSubnets`,
+        { [`azure.${option}`]: from, "azure.nodeSubnets": undefined },
         "without an IPv6 network among the nodes' the machine has no IPv6 address",
       );
   }
@@ -329,13 +329,13 @@ function checkPools({ backendAddressPoolIds, subscriptionId }: AzureConfig, cont
     if (backendAddressPoolIds.slice(0, index).some(same)) invalid(context, path, pool, "each pool once");
     const found = pool.split("/")[2] ?? "";
     if (subscriptionId !== undefined && found.toLowerCase() !== subscriptionId.toLowerCase())
-      refuse(context, `${path} and azure.subscriptionId`, `the pool is in ${found}, the cluster in ${subscriptionId}`);
+      refuse(context, [path, "azure.subscriptionId"], `the pool is in ${found}, the cluster in ${subscriptionId}`);
   }
 }
 
 function checkImage({ imageId, marketplaceImage }: AzureConfig, context: PlatformContext): void {
   if (imageId !== undefined && marketplaceImage !== undefined)
-    refuse(context, "azure.imageId and azure.marketplaceImage", "the machine has one image; give at most one of them");
+    refuse(context, ["azure.imageId", "azure.marketplaceImage"], "the machine has one image; give at most one of them");
   if (marketplaceImage?.sku.endsWith("gen1") === true)
     invalid(context, "azure.marketplaceImage.sku", marketplaceImage.sku, "a SKU of generation 2");
 }
@@ -345,7 +345,7 @@ function checkSize(size: string, context: PlatformContext): void {
   const [, family = "", features = ""] = /^Standard_([A-Z]+)\d+(?:-\d+)?([a-z]*)/.exec(size) ?? [];
   const found = features.includes("p") ? "aarch64" : "x86_64";
   if (found !== context.architecture)
-    refuse(context, `azure.bootstrapVMSize ${size} and architecture ${context.architecture}`, `that size is ${found}`);
+    refuse(context, { "azure.bootstrapVMSize": size, architecture: context.architecture }, `that size is ${found}`);
   if (!features.includes("s") && !/^[DG]S$/.test(family))
     invalid(
       context,
@@ -359,24 +359,32 @@ function checkPointer(config: AzureConfig, cloud: CloudName, context: PlatformCo
   const { pointer, sasHours, bootstrapIdentityId, identityWaitSeconds } = config;
   if (pointer === "identity") {
     if (sasHours !== undefined)
-      refuse(context, "azure.sasHours and azure.pointer identity", "there is no signed URL then; leave it out");
+      refuse(
+        context,
+        { "azure.sasHours": undefined, "azure.pointer": pointer },
+        "there is no signed URL then; leave it out",
+      );
     if (identityWaitSeconds !== undefined && bootstrapIdentityId !== undefined)
       refuse(
         context,
-        "azure.identityWaitSeconds and azure.bootstrapIdentityId",
+        ["azure.identityWaitSeconds", "azure.bootstrapIdentityId"],
         "a given identity has its permission already; leave the wait out",
       );
     // Ignition looks at the host name before it takes the machine's identity.
     if (cloud !== "AzurePublicCloud")
       refuse(
         context,
-        `azure.pointer identity and azure.cloudName ${cloud}`,
+        { "azure.pointer": pointer, "azure.cloudName": cloud },
         "Ignition uses the machine's identity in the public cloud only; use `pointer: sas`",
       );
     return;
   }
   if (identityWaitSeconds !== undefined)
-    refuse(context, "azure.identityWaitSeconds and azure.pointer sas", "no identity is made then; leave it out");
+    refuse(
+      context,
+      { "azure.identityWaitSeconds": undefined, "azure.pointer": pointer },
+      "no identity is made then; leave it out",
+    );
   if (!context.destroyOnly)
     context.warn({
       code: "secrets-in-azure-state",

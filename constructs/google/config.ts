@@ -195,7 +195,7 @@ export function resolveGoogle(config: GoogleConfig, context: PlatformContext): G
   if (fixedAddress !== undefined && isIpv6(fixedAddress))
     refuse(
       context,
-      `tunnel.address ${fixedAddress} and google`,
+      { "tunnel.address": fixedAddress, google: undefined },
       "the machine has an IPv4 address only; give one, or `address: detect`",
     );
   warnOfWorld("google.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
@@ -213,7 +213,7 @@ function shieldedOf(
   if (integrityMonitoring && !vtpm)
     refuse(
       context,
-      "google.integrityMonitoring true and google.vtpm false",
+      { "google.integrityMonitoring": integrityMonitoring, "google.vtpm": vtpm },
       "what is compared is what the TPM measured; set `vtpm: true`, or leave integrityMonitoring out",
     );
   return { secureBoot, vtpm, integrityMonitoring };
@@ -235,7 +235,7 @@ function checkPlaces(
 ): void {
   const compare = (path: string, found: string | undefined, otherPath: string, wanted: string) => {
     if (found !== undefined && wanted !== "" && found !== wanted)
-      refuse(context, `google.${path} and google.${otherPath}`, `it is in ${found}, not in ${wanted}`);
+      refuse(context, [`google.${path}`, `google.${otherPath}`], `it is in ${found}, not in ${wanted}`);
   };
   const { network, subnet, instanceGroup } = links;
   compare("clusterNetwork", network.project, "networkProject", networkProject);
@@ -248,18 +248,19 @@ function checkPlaces(
 
 function checkInstanceGroup(config: GoogleConfig, context: PlatformContext): void {
   const { autoRegisterInstanceGroup, instanceGroup, ownInstanceGroup, backendService } = config;
-  const given = [
-    ...(instanceGroup === undefined ? [] : ["google.instanceGroup"]),
-    ...(ownInstanceGroup ? ["google.ownInstanceGroup true"] : []),
-  ];
-  if (!autoRegisterInstanceGroup && given.length > 0)
+  const given = {
+    ...(instanceGroup !== undefined && { "google.instanceGroup": undefined }),
+    ...(ownInstanceGroup && { "google.ownInstanceGroup": true }),
+  };
+  const groups = Object.keys(given).length;
+  if (!autoRegisterInstanceGroup && groups > 0)
     refuse(
       context,
-      ["google.autoRegisterInstanceGroup false", ...given].join(" and "),
+      { "google.autoRegisterInstanceGroup": false, ...given },
       "the machine joins no group then; leave that out",
     );
-  else if (given.length > 1) refuse(context, given.join(" and "), "the machine joins one group; give one of them");
-  else if (autoRegisterInstanceGroup && given.length === 0)
+  else if (groups > 1) refuse(context, given, "the machine joins one group; give one of them");
+  else if (autoRegisterInstanceGroup && groups === 0)
     invalid(
       context,
       "google.instanceGroup",
@@ -269,7 +270,7 @@ function checkInstanceGroup(config: GoogleConfig, context: PlatformContext): voi
   if (backendService !== undefined && !ownInstanceGroup)
     refuse(
       context,
-      "google.backendService and google.ownInstanceGroup false",
+      { "google.backendService": undefined, "google.ownInstanceGroup": false },
       "it is what the own group is attached to; leave it out",
     );
 }
@@ -278,7 +279,7 @@ function checkInstanceGroup(config: GoogleConfig, context: PlatformContext): voi
 function checkKeys({ payloadKmsKey, rootVolumeKmsKey, region }: GoogleInputs, context: PlatformContext): void {
   const compare = (path: string, location: string | undefined) => {
     if (location !== undefined && region !== "" && location !== region)
-      refuse(context, `google.${path} and google.region`, `the key is in ${location}, not in ${region}`);
+      refuse(context, [`google.${path}`, "google.region"], `the key is in ${location}, not in ${region}`);
   };
   compare("payloadKmsKey", payloadKmsKey?.split("/")[3]);
   const rootLocation = rootVolumeKmsKey?.split("/")[3];
@@ -296,21 +297,17 @@ function checkMachineType({ machineType, rootVolumeType }: GoogleInputs, context
   const family = machineType.split("-")[0] ?? "";
   const found = armFamilies.includes(family) ? "aarch64" : "x86_64";
   if (found !== context.architecture)
-    refuse(
-      context,
-      `google.machineType ${machineType} and architecture ${context.architecture}`,
-      `that type is ${found}`,
-    );
+    refuse(context, { "google.machineType": machineType, architecture: context.architecture }, `that type is ${found}`);
   if (hyperdiskFamilies.includes(family) && rootVolumeType !== "hyperdisk-balanced")
     refuse(
       context,
-      `google.machineType ${machineType} and google.rootVolumeType ${rootVolumeType}`,
+      { "google.machineType": machineType, "google.rootVolumeType": rootVolumeType },
       "that family takes `rootVolumeType: hyperdisk-balanced` only",
     );
   if (persistentDiskFamilies.includes(family) && rootVolumeType === "hyperdisk-balanced")
     refuse(
       context,
-      `google.machineType ${machineType} and google.rootVolumeType ${rootVolumeType}`,
+      { "google.machineType": machineType, "google.rootVolumeType": rootVolumeType },
       "that family takes pd-ssd or pd-balanced; for this disk give a machine type like n4-standard-4",
     );
 }

@@ -132,12 +132,14 @@ export function readConfigAsFarAsPossible(
 /** Terraform would take these for expressions of its own. */
 function templatesIn(value: unknown, path = "", above: readonly unknown[] = []): Problem[] {
   if (typeof value === "string" && hasTemplate(value))
-    return [problem("option-invalid", { path, found: JSON.stringify(value), expected: "a text without ${ and %{" })];
+    return [
+      problem("option-invalid", { option: path, found: JSON.stringify(value), expected: "a text without ${ and %{" }),
+    ];
   if (typeof value !== "object" || value === null || above.includes(value)) return [];
   return Object.entries(value).flatMap(([key, part]) => {
     const at = path === "" ? key : `${path}.${key}`;
     return hasTemplate(key)
-      ? [problem("option-invalid", { path: at, found: "a name with ${ or %{", expected: "one without" })]
+      ? [problem("option-invalid", { option: at, found: "a name with ${ or %{", expected: "one without" })]
       : templatesIn(part, at, [...above, value]);
   });
 }

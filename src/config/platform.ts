@@ -1,4 +1,4 @@
-import type { Warning, Problem } from "../core/errors.ts";
+import type { Options, Problem, Warning } from "../core/errors.ts";
 import { problem } from "../core/errors.ts";
 import type { Metadata } from "./metadata.ts";
 import type { Architecture, Stream } from "./stream.ts";
@@ -36,13 +36,13 @@ export interface PlatformContext {
 }
 
 /** Says that options do not go together. */
-export function refuse(context: PlatformContext, paths: string, reason: string): void {
-  context.report(problem("combination-refused", { paths, reason }));
+export function refuse(context: PlatformContext, options: Options, reason: string): void {
+  context.report(problem("combination-refused", { options, reason }));
 }
 
 /** Says that an option's value is none for this platform. */
-export function invalid(context: PlatformContext, path: string, found: string, expected: string): void {
-  context.report(problem("option-invalid", { path, found, expected }));
+export function invalid(context: PlatformContext, option: string, found: string, expected: string): void {
+  context.report(problem("option-invalid", { option, found, expected }));
 }
 
 /** A value of the config, or else of metadata.json: region, project, … Without it nothing can even be destroyed. */

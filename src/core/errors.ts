@@ -1,6 +1,26 @@
 /**
- * Every mistake that the project can find in its input, by name. One sentence each: what is wrong, where, what to do.
- * The tests walk this list: a name without a case that provokes it fails them.
+ * Options of the config that contradict each other, like aws.vpcId: their names, or their names with their values.
+ * Undefined: the value does not matter. Null: the option is missing.
+ */
+export type Options = readonly string[] | Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+const isList = (options: Options): options is readonly string[] => Array.isArray(options);
+const namesOf = (options: Options) => (isList(options) ? options : Object.keys(options));
+
+/** "a 1 and b 2", and a list behind the first if it is of names only: "a 1 and b, c". */
+function listOptions(options: Options): string {
+  const values = isList(options) ? options.map((name) => [name, undefined] as const) : Object.entries(options);
+  const [first = "", ...others] = values.map(([name, value]) => {
+    if (value === undefined) return name;
+    return value === null ? `no ${name}` : `${name} ${value}`;
+  });
+  const onlyNames = values.slice(1).every(([, value]) => value === undefined);
+  return [first, ...(onlyNames ? [others.join(", ")] : others)].filter((text) => text !== "").join(" and ");
+}
+
+/**
+ * Every error that the project can find in its input, by name. One sentence each: what is wrong, where, what to do.
+ * The tests go through this list: a name without a test case fails them.
  */
 const sentences = {
   // The document
@@ -44,11 +64,12 @@ const sentences = {
   // The config file
   "config-not-yaml": (p: { file: string; detail: string }) =>
     `${p.file} is not YAML that can be read: ${p.detail}; mend that place.`,
-  "no-platform": () =>
-    "The config names no platform, so there is nothing to describe: add aws, azure, google or local to it.",
-  "option-unknown": (p: { path: string; hint: string }) => `${p.path} is not an option${p.hint}.`,
-  "option-invalid": (p: { path: string; found: string; expected: string }) =>
-    `${p.path} is ${p.found}; expected ${p.expected}.`,
+  "no-platform": (p: { platforms: readonly string[] }) =>
+    `The config names no platform, so there is nothing to describe: add ${p.platforms.slice(0, -1).join(", ")} or ${p.platforms.at(-1) ?? ""} to it.`,
+  "option-unknown": (p: { option: string; hint: string }) => `${p.option} is not an option${p.hint}.`,
+  /** An empty option is the whole config. */
+  "option-invalid": (p: { option: string; found: string; expected: string }) =>
+    `${p.option === "" ? "The config" : p.option} is ${p.found}; expected ${p.expected}.`,
   "state-of-another-cluster": (p: { folder: string; remembered: string; infraId: string }) =>
     `The state folder ${p.folder} holds the state of ${p.remembered}, which is still deployed, and this is ${p.infraId}: destroy that one first, or give this cluster a state folder of its own (state.local.folder).`,
   "state-lost": (p: { file: string; backup: string }) =>
@@ -57,9 +78,10 @@ const sentences = {
     `The state ${p.file} is a link, and Terraform would write to whatever it leads to: put the file itself there, or give its folder as state.local.folder.`,
   "config-gone": (p: { file: string; folder: string }) =>
     `${p.file} is not there, but ${p.folder} holds what was deployed with it: bring it back, or name it by KONNECTIVITY_CONFIG; without it nothing can be destroyed.`,
-  "combination-refused": (p: { paths: string; reason: string }) => `${p.paths} do not go together: ${p.reason}.`,
-  "release-lacks-flag": (p: { path: string; release: string; flag: string; advice: string }) =>
-    `${p.path} needs ${p.flag}, which the proxy image of release ${p.release} does not know: ${p.advice}.`,
+  "combination-refused": (p: { options: Options; reason: string }) =>
+    `${listOptions(p.options)} do not go together: ${p.reason}.`,
+  "release-lacks-flag": (p: { options: Options; release: string; flag: string; advice: string }) =>
+    `${listOptions(p.options)} needs ${p.flag}, which the proxy image of release ${p.release} does not know: ${p.advice}.`,
   "token-kubeconfig-unusable": (p: { path: string; found: string }) =>
     `Token authentication needs ${p.path} in bootstrap.ign with exactly one user entry, but ${p.found}: use \`authentication: mtls\`.`,
 
@@ -142,26 +164,39 @@ type Sentences = typeof sentences;
 export type ProblemCode = keyof Sentences;
 export const problemCodes = Object.keys(sentences) as readonly ProblemCode[];
 
-export interface Problem {
-  readonly code: ProblemCode;
-  readonly message: string;
+/** A place in a file, both counted from 1. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
 }
 
-const optionsByProblem = new WeakMap<Problem, readonly string[]>();
-
-/** The options of the config that a problem is about, like aws.vpcId. */
-export const optionsOf = (found: Problem): readonly string[] => optionsByProblem.get(found) ?? [];
+export interface Problem {
+  readonly code: ProblemCode;
+  /** One sentence, without the position. */
+  readonly message: string;
+  /** The options that it is about, like aws.vpcId. Empty if it is about something else. */
+  readonly options: readonly string[];
+  /** Where in the config file. @default - it is about something else, or no file was read */
+  readonly position?: Position;
+}
 
 export function problem<C extends ProblemCode>(code: C, ...parameters: Parameters<Sentences[C]>): Problem {
   const sentence = sentences[code] as (...p: Parameters<Sentences[C]>) => string;
-  const { path, paths } = (parameters[0] ?? {}) as { path?: string; paths?: string };
-  const options = (path ?? paths ?? "").split(/[ ,]+/).filter((word) => /^[a-z][\w-]*(\.[\w-]+)*$/i.test(word));
-  const found = { code, message: sentence(...parameters) };
-  optionsByProblem.set(found, options);
-  return found;
+  const { option, options } = (parameters[0] ?? {}) as { option?: string; options?: Options };
+  return {
+    code,
+    message: sentence(...parameters),
+    options: options === undefined ? [option].filter((name) => name !== undefined) : namesOf(options),
+  };
 }
 
-/** Bad input: all that is wrong with it, together. */
+/** A problem as it is printed: its sentence, after the place in the file as compilers write it. */
+export function describeProblem({ message, position }: Problem): string {
+  return position === undefined ? message : `${position.file}:${position.line}:${position.column}: ${message}`;
+}
+
+/** What the user can put right: everything that is wrong, at once. */
 export class UserError extends Error {
   readonly problems: readonly Problem[];
 
@@ -172,10 +207,10 @@ export class UserError extends Error {
   }
 }
 
-/** What a user should know although the build goes on. */
+/** What the user should know, although nothing is refused. */
 export interface Warning {
   readonly code: string;
-  /** Whose stack it is about. @default - all of them */
+  /** The platform whose stack it is about. @default - all of them */
   readonly platform?: string;
   readonly message: string;
 }

@@ -1,4 +1,4 @@
-import { type Problem, problem } from "../errors.ts";
+import { type Options, type Problem, problem } from "../errors.ts";
 import type { TunnelOptions } from "./options.ts";
 
 type Transport = `${TunnelOptions["protocol"]}/${TunnelOptions["transport"]}`;
@@ -19,28 +19,28 @@ export const transports: Record<Transport, { works: true } | { works: false; rea
 export function combinationProblems(options: TunnelOptions): Problem[] {
   const { protocol, transport, authentication, acceptUnauthenticatedAgents, agents, image } = options;
   const way = transports[`${protocol}/${transport}`];
-  const refusals: { paths: string; reason: string }[] = [];
+  const refusals: { options: Options; reason: string }[] = [];
   if (!way.works)
-    refusals.push({ paths: `tunnel.protocol ${protocol} and tunnel.transport ${transport}`, reason: way.reason });
+    refusals.push({ options: { "tunnel.protocol": protocol, "tunnel.transport": transport }, reason: way.reason });
   if (authentication === "none" && !acceptUnauthenticatedAgents)
     refusals.push({
-      paths: "tunnel.authentication none and tunnel.acceptUnauthenticatedAgents false",
+      options: { "tunnel.authentication": authentication, "tunnel.acceptUnauthenticatedAgents": false },
       reason:
         "without authentication whoever reaches port 8091 can register as an agent and receive the kube-apiserver's traffic (CVE-2026-16242); use mtls, or set `acceptUnauthenticatedAgents: true` if that is what you want",
     });
   if (authentication !== "none" && acceptUnauthenticatedAgents)
     refusals.push({
-      paths: `tunnel.authentication ${authentication} and tunnel.acceptUnauthenticatedAgents true`,
+      options: { "tunnel.authentication": authentication, "tunnel.acceptUnauthenticatedAgents": true },
       reason: "agents are authenticated; leave acceptUnauthenticatedAgents out",
     });
   if (agents.kind === "DaemonSet" && agents.replicas !== undefined)
     refusals.push({
-      paths: `tunnel.agents.kind DaemonSet and tunnel.agents.replicas ${agents.replicas}`,
+      options: { "tunnel.agents.kind": agents.kind, "tunnel.agents.replicas": agents.replicas },
       reason: "a DaemonSet has one agent on every node; use `kind: Deployment`, or leave replicas out",
     });
   if (image !== "release" && image.agent === undefined && image.server.includes("/kas-network-proxy/"))
     refusals.push({
-      paths: `tunnel.image.server ${image.server} and no tunnel.image.agent`,
+      options: { "tunnel.image.server": image.server, "tunnel.image.agent": null },
       reason:
         "Kubernetes' image of the server has no agent in it; give kas-network-proxy/proxy-agent as tunnel.image.agent",
     });

@@ -103,7 +103,7 @@ function releaseProblems({ listenAddress, transport }: TunnelOptions, release: R
   if (!["address", "all"].includes(listenAddress) && !knowsFlag("server", release, "agent-bind-address"))
     problems.push(
       problem("release-lacks-flag", {
-        path: "tunnel.listenAddress",
+        options: ["tunnel.listenAddress"],
         release,
         flag: "--agent-bind-address",
         advice: "it always listens on all addresses; leave it out, or give a newer image and its release",
@@ -112,7 +112,7 @@ function releaseProblems({ listenAddress, transport }: TunnelOptions, release: R
   if (transport === "tcp" && !knowsFlag("server", release, "server-bind-address"))
     problems.push(
       problem("release-lacks-flag", {
-        path: "tunnel.transport tcp",
+        options: { "tunnel.transport": transport },
         release,
         flag: "--server-bind-address",
         advice: "port 8090 would be open on every address; use unix-socket",

@@ -25,7 +25,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
   if (issue.code === "unrecognized_keys") {
     const known = knownKeys(schema, issue.path);
     return issue.keys.map((key) =>
-      problem("option-unknown", { path: path([...issue.path, key]), hint: hintFor(key, known) }),
+      problem("option-unknown", { option: path([...issue.path, key]), hint: hintFor(key, known) }),
     );
   }
   const found = issue.path.reduce<unknown>(
@@ -44,9 +44,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
     return branch.flatMap((inner) =>
       describeIssue({ ...inner, path: [...issue.path, ...inner.path] }, schema, value, root),
     );
-  return [
-    problem("option-invalid", { path: path(issue.path) || "The config", found: show(found), expected: issue.message }),
-  ];
+  return [problem("option-invalid", { option: path(issue.path), found: show(found), expected: issue.message })];
 }
 
 function show(value: unknown): string {

@@ -195,7 +195,8 @@ describe("a bad value", () => {
     const problems = problemsOf(() => readTunnel(configWith(path, value)));
     const shown = JSON.stringify(value);
     const found = shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
-    expect(problems).toEqual([{ code: "option-invalid", message: `${path} is ${found}; expected ${expected}.` }]);
+    const message = `${path} is ${found}; expected ${expected}.`;
+    expect(problems).toEqual([{ code: "option-invalid", message, options: [path] }]);
   });
 
   it.each([
@@ -229,7 +230,7 @@ describe("a bad value", () => {
       says: "tunnel.image.binaryDirectory is 5; expected an absolute path like /usr/bin.",
     },
   ])("is named with its own place inside image too: $says", ({ image, says }) => {
-    expect(problemsOf(() => readTunnel({ image }))).toEqual([{ code: "option-invalid", message: says }]);
+    expect(problemsOf(() => readTunnel({ image }))).toMatchObject([{ code: "option-invalid", message: says }]);
   });
 
   it.each(["::ffff:10.0.0.1", "::ffff:0:0", "::10.0.0.1"])("is an IPv4 address dressed as IPv6: %s", (address) => {
