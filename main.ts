@@ -1,19 +1,30 @@
 import { inspect } from "node:util";
-import { configFileIfThere, readInputs } from "./stacks/inputs.ts";
+import { loadStackClasses, synthesize } from "./stacks/app.ts";
+import { build } from "./stacks/build.ts";
+import { findConfigFile, load } from "./stacks/load.ts";
+import { resolve } from "./stacks/resolve.ts";
+import { describeProblem, UserError, type Warning } from "./src/core/errors.ts";
 import { oneLine, printable } from "./src/core/printable.ts";
-import { UserError } from "./src/core/errors.ts";
-import { synthesize } from "./stacks/app.ts";
 
-/** Config in, one stack pair per configured platform out. */
-try {
-  const inputs = readInputs(configFileIfThere(process.env), new Date());
-  // The cdktf command sets this variable. It prints the stacks' annotations, which are the same, and shows as an error what
-  // is written to stderr here.
-  if (process.env.CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS === undefined)
-    for (const { message } of inputs.warnings) console.error(`warning: ${oneLine(message)}`);
-  synthesize(inputs);
-} catch (error) {
-  if (error instanceof UserError) for (const { message } of error.problems) console.error(`error: ${oneLine(message)}`);
+/** Config in, a bootstrap stack and a teardown stack for each of its platforms out. */
+async function main(): Promise<void> {
+  const loaded = load(findConfigFile(process.env));
+  const built = build(loaded, new Date());
+  const inputs = resolve(loaded, built);
+  printWarnings(inputs.warnings);
+  synthesize(inputs, await loadStackClasses(Object.keys(inputs.platforms)));
+}
+
+function printWarnings(warnings: readonly Warning[]): void {
+  // The cdktf command sets this variable. It prints the stacks' annotations, which are the same, and shows whatever is
+  // written to stderr here as an error.
+  if (process.env.CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS !== undefined) return;
+  for (const { message } of warnings) console.error(`warning: ${oneLine(message)}`);
+}
+
+main().catch((error: unknown) => {
+  if (error instanceof UserError)
+    for (const problem of error.problems) console.error(`error: ${oneLine(describeProblem(problem))}`);
   else console.error(printable(inspect(error)));
   process.exitCode = 1;
-}
+});

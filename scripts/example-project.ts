@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { platforms } from "../src/config/platform.ts";
+import { configFormat } from "../stacks/platforms.ts";
 import { sampleMetadata, sampleText } from "../src/core/sample/sample.ts";
 import { projectFile, readProjectText } from "../src/runtime/project-files.js";
 
@@ -42,7 +42,9 @@ export interface ExampleProject {
 
 /** Writes an install folder, a stream and a config with the options of all examples in docs. */
 export function writeExampleProject(folder: string): ExampleProject {
-  const withExample = platforms.filter((platform) => existsSync(projectFile(exampleFile(platform))));
+  const withExample = configFormat.clouds
+    .map(({ name }) => name)
+    .filter((name) => existsSync(projectFile(exampleFile(name))));
   const options = withExample.map((platform) => {
     const example = parse(readProjectText(exampleFile(platform))) as Record<string, unknown>;
     return [platform, example[platform]] as const;

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { Annotations, App, Manifest } from "cdktf";
-import { type Inputs } from "./inputs.ts";
+import type { CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
+import type { Inputs } from "./resolve.ts";
 import { everything, ignoreInGit, keepPrivate } from "../src/files/private-folder.ts";
 import { saveMetadata } from "../src/config/saved-metadata.ts";
-import { platforms } from "../src/config/platform.ts";
 import { reasonOf } from "../src/files/user-file.ts";
 import { oneLine } from "../src/core/printable.ts";
 import { UserError, problem } from "../src/core/errors.ts";
@@ -12,13 +12,9 @@ import { payloadFileName } from "../constructs/shared/payload-file.ts";
 import { protectLocalState } from "../constructs/shared/state-backend.ts";
 import { program } from "../src/runtime/program.ts";
 import { templatesLeft } from "../src/core/terraform-literal.ts";
-import { AwsBootstrapStack } from "./aws.ts";
-import { AzureBootstrapStack } from "./azure.ts";
 import type { BootstrapStack } from "./bootstrap-stack.ts";
-import type { CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
 import { configPrefix } from "./config-prefix.ts";
-import { GoogleBootstrapStack } from "./google.ts";
-import { LocalBootstrapStack } from "./local.ts";
+import { configFormat, platformNames, platforms, type StackClass } from "./platforms.ts";
 import { TeardownStack } from "./teardown.ts";
 
 /**
@@ -27,38 +23,55 @@ import { TeardownStack } from "./teardown.ts";
  */
 export const newApp = (outdir?: string) => new App({ outdir, stackTraces: false, skipValidation: true });
 
+/** The classes of bootstrap stacks, by the platform's name. */
+export type StackClasses = Readonly<Record<string, StackClass>>;
+
+/** Loads the stack classes of these platforms, and of no others: each loads its provider. */
+export async function loadStackClasses(names: readonly string[]): Promise<StackClasses> {
+  const wanted = platforms.filter(({ name }) => names.includes(name));
+  return Object.fromEntries(await Promise.all(wanted.map(async ({ name, stack }) => [name, await stack()] as const)));
+}
+
+/** An app with its stacks. */
+export interface Description {
+  readonly app: App;
+  readonly bootstrapStacks: readonly BootstrapStack[];
+}
+
 /**
- * The stacks of every platform in the config, and of no other, each with the teardown in front of it. Their names never
- * depend on how many there are.
- * @returns the bootstrap stacks
+ * Describes the bootstrap stack of every platform in the config, and of no other, each with the teardown stack that is
+ * destroyed before it. Their names never depend on how many there are.
  */
-export function bootstrapStacks(app: App, inputs: Inputs): BootstrapStack[] {
-  const { aws, azure, google, local, providerVersions } = inputs;
+export function describe(inputs: Inputs, classes: StackClasses, outdir?: string): Description {
+  const app = newApp(outdir);
   const shared = stackPropsOf(inputs);
-  const stacks: BootstrapStack[] = [];
-  if (aws !== undefined)
-    stacks.push(new AwsBootstrapStack(app, "aws-bootstrap", { ...shared, providerVersion: providerVersions.aws, aws }));
-  if (azure !== undefined)
-    stacks.push(
-      new AzureBootstrapStack(app, "azure-bootstrap", { ...shared, providerVersion: providerVersions.azurerm, azure }),
-    );
-  if (google !== undefined)
-    stacks.push(
-      new GoogleBootstrapStack(app, "google-bootstrap", {
-        ...shared,
-        providerVersion: providerVersions.google,
-        google,
-      }),
-    );
-  if (local !== undefined) stacks.push(new LocalBootstrapStack(app, "local-bootstrap", { ...shared, local }));
-  if (stacks.length === 0) throw new UserError(problem("no-platform", { platforms: [...platforms, "local"] }));
+  const stacks = platformNames
+    .filter((name) => name in inputs.platforms)
+    .map((name) => {
+      const Stack = classes[name];
+      if (Stack === undefined) throw new Error(`the stack class of ${name} is not loaded`);
+      // Each class declares the inputs of its own platform, which the list gives to no other.
+      return new Stack(app, `${name}-bootstrap`, { ...shared, ...platformPropsOf(inputs, name) } as never);
+    });
+  if (stacks.length === 0) throw new UserError(problem("no-platform", { platforms: platformNames }));
   for (const bootstrap of stacks) new TeardownStack(app, `${bootstrap.platform}-teardown`, { ...shared, bootstrap });
   // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has each warning.
   for (const { message, platform } of inputs.warnings) {
     const stack = stacks.find((one) => one.platform === platform) ?? stacks[0];
     if (stack !== undefined) Annotations.of(stack).addWarning(oneLine(message));
   }
-  return stacks;
+  return { app, bootstrapStacks: stacks };
+}
+
+/** What one platform's stack gets beside what all of them get. */
+function platformPropsOf({ platforms: resolved, labs, providerVersions }: Inputs, name: string): object {
+  const provider = configFormat.platforms.find((platform) => platform.name === name)?.provider;
+  const lab = labs[name];
+  return {
+    [name]: resolved[name as keyof typeof resolved],
+    ...(provider !== undefined && { providerVersion: providerVersions[provider.name] }),
+    ...(lab !== undefined && { payload: lab.payload }),
+  };
 }
 
 /** What the stacks of every platform get from the inputs. */
@@ -83,18 +96,16 @@ export function stackPropsOf(inputs: Inputs): Omit<CloudBootstrapStackProps, "pr
 }
 
 /** Describes everything and writes it to the app's output folder, the payload beside each stack. */
-export function synthesize(inputs: Inputs, outdir?: string): void {
+export function synthesize(inputs: Inputs, classes: StackClasses, outdir?: string): void {
   try {
-    describeAndWrite(inputs, outdir);
+    write(describe(inputs, classes, outdir), inputs);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error && "path" in error)) throw error;
     throw new UserError(problem("file-unwritable", { file: String(error.path), reason: reasonOf(error) }));
   }
 }
 
-function describeAndWrite(inputs: Inputs, outdir?: string): void {
-  const app = newApp(outdir);
-  const stacks = bootstrapStacks(app, inputs);
+function write({ app, bootstrapStacks }: Description, inputs: Inputs): void {
   const { stateFolder, metadata, configFile, workingDirectory } = inputs;
   protectOutput(app.outdir);
   if (stateFolder !== undefined) {
@@ -106,7 +117,7 @@ function describeAndWrite(inputs: Inputs, outdir?: string): void {
   writeCode(app, inputs);
   for (const name of namesIn(app)) keepPrivate(join(app.outdir, Manifest.stacksFolder, name));
   removeOtherPayloads(app);
-  for (const { payload } of stacks) payload.write();
+  for (const { payload } of bootstrapStacks) payload.write();
 }
 
 /**
@@ -125,9 +136,9 @@ function protectOutput(outdir: string): void {
  * Writes the stacks' code. Nothing of the inputs is an expression: code in which Terraform would evaluate a part of them
  * is removed again.
  */
-export function writeCode(app: App, { payload, local, ...texts }: Inputs): void {
+export function writeCode(app: App, { payload, labs: _, ...texts }: Inputs): void {
   app.synth();
-  const outside = [texts, payload.present ? "" : payload.why, local?.name, app.outdir, program];
+  const outside = [texts, payload.present ? "" : payload.why, app.outdir, program];
   const files = namesIn(app).map((name) => join(app.outdir, Manifest.stacksFolder, name, "cdk.tf.json"));
   const left = files.flatMap((file) => templatesLeft(outside, JSON.parse(readFileSync(file, "utf8"))));
   if (left.length === 0) return;

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { shellWord } from "../src/core/shell-word.ts";
-import type { Inputs } from "./inputs.ts";
+import type { Inputs } from "./resolve.ts";
 
 /** What an operator puts before a cdktf command so that it finds the config file. */
 export function configPrefix({

@@ -5,8 +5,7 @@ import { MachineSpec } from "../constructs/local/machine-spec.ts";
 import { Machine } from "../constructs/local/machine.ts";
 import { BootstrapStack, type BootstrapStackProps } from "./bootstrap-stack.ts";
 
-export interface LocalBootstrapStackProps extends Omit<BootstrapStackProps, "payload"> {
-  /** The platform's options; the lab has a payload of its own. */
+export interface LocalBootstrapStackProps extends BootstrapStackProps {
   readonly local: LocalInputs;
 }
 
@@ -14,7 +13,7 @@ export interface LocalBootstrapStackProps extends Omit<BootstrapStackProps, "pay
 export class LocalBootstrapStack extends BootstrapStack {
   constructor(scope: Construct, id: string, props: LocalBootstrapStackProps) {
     const { local, replaceMachine, steps } = props;
-    super(scope, id, { ...props, payload: local.payload, platform: "local" });
+    super(scope, id, { ...props, platform: "local" });
     const spec = new MachineSpec(this, "machine-spec", {
       payload: this.payload,
       replaceMachine,

@@ -1,10 +1,20 @@
 import { z } from "zod";
 import { network, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
-import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld } from "../../src/config/platform.ts";
+import { known, metadataPart } from "../../src/config/metadata.ts";
+import {
+  definePlatform,
+  imageFor,
+  invalid,
+  type PlatformContext,
+  refuse,
+  required,
+  warnOfWorld,
+} from "../../src/config/platform.ts";
+import type { Architecture, Stream } from "../../src/config/stream.ts";
 
 const id = (prefix: string) =>
   pattern(`an id like ${prefix}-0123456789abcdef0`, new RegExp(`^${prefix}-[0-9a-f]{8,17}$`));
-export const ami = () => id("ami");
+const ami = () => id("ami");
 const arn = (service: string, example: string, resource: string, account = "\\d{12}") =>
   pattern(
     `an ARN like arn:aws:${service}:${example}`,
@@ -12,7 +22,7 @@ const arn = (service: string, example: string, resource: string, account = "\\d{
   );
 /** Not an alias: IAM does not let anybody decrypt by one. */
 const kmsKey = () => arn("kms", "eu-central-1:123456789012:key/…", "key/[\\w-]+");
-export const awsRegion = () => pattern("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/);
+const awsRegion = () => pattern("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/);
 const targetGroup = () =>
   arn(
     "elasticloadbalancing",
@@ -28,7 +38,7 @@ const targetGroup = () =>
 const identityWait = 30;
 
 /** Names are those of the UPI template `04_cluster_bootstrap.yaml`, where it has one. */
-export const awsSchema = z.strictObject(
+const schema = z.strictObject(
   {
     region: awsRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
     vpcId: id("vpc").describe("The cluster's VPC."),
@@ -79,7 +89,10 @@ export const awsSchema = z.strictObject(
   },
   { error: "an object with vpcId, …" },
 );
-export type AwsConfig = z.output<typeof awsSchema>;
+export type AwsConfig = z.output<typeof schema>;
+
+const metadata = metadataPart({ region: known(awsRegion()) });
+type Context = PlatformContext<z.output<typeof metadata>>;
 
 /** What the AWS stack is made from: everything in the config, with the blanks filled in. */
 export interface AwsInputs extends Omit<
@@ -94,10 +107,10 @@ export interface AwsInputs extends Omit<
   readonly identityWaitSeconds: number;
 }
 
-export function resolveAws(config: AwsConfig, context: PlatformContext): AwsInputs {
+function resolve(config: AwsConfig, context: Context): AwsInputs {
   const { publicSubnet, privateSubnet, ...rest } = config;
   const region = required(
-    { given: config.region, ofMetadata: context.metadata?.aws?.region },
+    { given: config.region, ofMetadata: context.metadata?.region },
     context,
     "aws.region",
     "the cluster's region",
@@ -132,12 +145,19 @@ export function resolveAws(config: AwsConfig, context: PlatformContext): AwsInpu
       config.rhcosAmi,
       context,
       "aws.rhcosAmi",
-      (stream) => (region === "" ? "" : stream.awsImage(context.architecture, region)),
+      (stream) => (region === "" ? "" : amiIn(stream, context.architecture, region)),
       "ami-00000000",
     ),
     bootstrapInstanceType,
     identityWaitSeconds: config.identityWaitSeconds ?? identityWait,
   };
+}
+
+/** The AMI of a region. */
+export function amiIn(stream: Stream, architecture: Architecture, region: string): string {
+  const { data } = ami().safeParse(stream.get(architecture, "images", "aws", "regions", region, "image"));
+  if (data !== undefined) return data;
+  throw stream.lacks(`an AWS image for ${architecture} in ${region}`, "aws.rhcosAmi");
 }
 
 function checkSubnet({ publicSubnet, privateSubnet, publicIp }: AwsConfig, context: PlatformContext): void {
@@ -257,3 +277,19 @@ function partitionOf(region: string): string {
   };
   return Object.entries(partitions).find(([prefix]) => region.startsWith(prefix))?.[1] ?? "aws";
 }
+
+export const aws = definePlatform({
+  name: "aws",
+  description: "Amazon Web Services: docs/aws.md.",
+  schema,
+  resolve,
+  provider: { name: "aws", source: "hashicorp/aws", versions: ">= 6.25.0, < 7.0.0" },
+  metadata: { key: "aws", schema: metadata },
+  usualOptions: [
+    "privateSubnet",
+    "externalApiTargetGroupArn",
+    "internalApiTargetGroupArn",
+    "internalServiceTargetGroupArn",
+  ],
+  usesStream: true,
+});

@@ -1,8 +1,16 @@
 import { z } from "zod";
 import { isIpv6, isIpv6Network, networkContains, networksOverlap } from "../../src/core/addresses.ts";
-import { coreKeyOf, sshKey } from "./ssh-key.ts";
+import { acceptedKey, sshKey } from "./ssh-key.ts";
 import { network, oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
-import { invalid, type PlatformContext, refuse, required, warnOfWorld } from "../../src/config/platform.ts";
+import { anyText, known, metadataPart } from "../../src/config/metadata.ts";
+import {
+  definePlatform,
+  invalid,
+  type PlatformContext,
+  refuse,
+  required,
+  warnOfWorld,
+} from "../../src/config/platform.ts";
 
 /** What differs between Azure's clouds, by the names that openshift-install gives them. */
 const clouds = {
@@ -18,8 +26,8 @@ const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-
 const group = "[\\p{L}\\p{N}_.()\\-]{0,89}[\\p{L}\\p{N}_()\\-]";
 const name = "[a-zA-Z0-9]([\\w.\\-]{0,78}\\w)?";
 
-export const resourceGroup = () => pattern("a resource group's name", new RegExp(`^${group}$`, "u"));
-export const azureRegion = () => pattern("a region like westeurope", /^[a-z][a-z0-9]+$/);
+const resourceGroup = () => pattern("a resource group's name", new RegExp(`^${group}$`, "u"));
+const azureRegion = () => pattern("a region like westeurope", /^[a-z][a-z0-9]+$/);
 const named = (what: string) => pattern(`a ${what}'s name`, new RegExp(`^${name}$`));
 const idOf = (what: string, ...types: string[]) =>
   pattern(
@@ -37,7 +45,7 @@ const mostNodeSubnets = 50;
 export const rulePlaces = { agents: 0, ssh: mostNodeSubnets, journal: mostNodeSubnets + 1 } as const;
 
 /** Names are those of the UPI template `04_bootstrap.json` and of install-config.yaml, where they have one. */
-export const azureSchema = z.strictObject(
+const schema = z.strictObject(
   {
     subscriptionId: pattern("a subscription's id", new RegExp(`^${uuid}$`))
       .optional()
@@ -140,7 +148,15 @@ export const azureSchema = z.strictObject(
   },
   { error: "an object with nodeSubnets, backendAddressPoolIds, …" },
 );
-export type AzureConfig = z.output<typeof azureSchema>;
+export type AzureConfig = z.output<typeof schema>;
+
+const metadata = metadataPart({
+  region: known(azureRegion()),
+  resourceGroupName: known(resourceGroup()),
+  /** Only compared with the names that are known. */
+  cloudName: known(anyText()),
+});
+type Context = PlatformContext<z.output<typeof metadata>>;
 
 /** The machine's image: by its id, in a gallery of the cluster's resource group, or in the marketplace. */
 export type AzureImage =
@@ -171,22 +187,22 @@ export interface AzureInputs extends Omit<
   readonly pointer: AzurePointer;
 }
 
-export function resolveAzure(config: AzureConfig, context: PlatformContext): AzureInputs {
+function resolve(config: AzureConfig, context: Context): AzureInputs {
   const { infraId, metadata } = context;
   const { cloudName: _, imageId, marketplaceImage, pointer, sasHours, identityWaitSeconds, ...rest } = config;
   const cloud = cloudOf(config, context);
   const region = required(
-    { given: config.region, ofMetadata: metadata?.azure?.region },
+    { given: config.region, ofMetadata: metadata?.region },
     context,
     "azure.region",
     "the cluster's region",
   );
   // Without a name of its own the cluster's group has the installer's and the UPI template's.
   const resourceGroupName =
-    config.resourceGroupName === undefined && metadata?.azure?.resourceGroupName === undefined
+    config.resourceGroupName === undefined && metadata?.resourceGroupName === undefined
       ? `${infraId}-rg`
       : required(
-          { given: config.resourceGroupName, ofMetadata: metadata?.azure?.resourceGroupName },
+          { given: config.resourceGroupName, ofMetadata: metadata?.resourceGroupName },
           context,
           "azure.resourceGroupName",
           "the cluster's resource group",
@@ -229,8 +245,8 @@ export function resolveAzure(config: AzureConfig, context: PlatformContext): Azu
 
 /** Azure takes no machine without a key; destroying needs none. */
 function coreKey(context: PlatformContext): string | undefined {
-  if (context.payload === undefined) return undefined;
-  const key = coreKeyOf(context.payload);
+  if (context.sshKeys === undefined) return undefined;
+  const key = acceptedKey(context.sshKeys);
   if (key === undefined)
     invalid(context, "azure.sshKeyData", "missing", "an RSA or ED25519 public key (bootstrap.ign has none for core)");
   return key;
@@ -251,8 +267,8 @@ function warnOfInlineRules(config: AzureConfig, networkSecurityGroup: string, co
   });
 }
 
-function cloudOf({ cloudName }: AzureConfig, context: PlatformContext): CloudName {
-  const ofMetadata = context.metadata?.azure?.cloudName;
+function cloudOf({ cloudName }: AzureConfig, context: Context): CloudName {
+  const ofMetadata = context.metadata?.cloudName;
   if (cloudName !== undefined) return cloudName;
   if (ofMetadata === undefined || ofMetadata === "" || ofMetadata === "AzurePublicCloud") return "AzurePublicCloud";
   const found = required({ given: undefined, ofMetadata }, context, "azure.cloudName", "the cluster's cloud");
@@ -420,3 +436,14 @@ function checkTags(context: PlatformContext): void {
       bad(`tags.${key}`, `the same as ${same}`, "another name: Azure ignores upper and lower case");
   }
 }
+
+export const azure = definePlatform({
+  name: "azure",
+  description: "Microsoft Azure: docs/azure.md.",
+  schema,
+  resolve,
+  provider: { name: "azurerm", source: "hashicorp/azurerm", versions: ">= 4.77.0, < 6.0.0" },
+  metadata: { key: "azure", schema: metadata },
+  placeholders: { nodeSubnets: [], backendAddressPoolIds: [] },
+  usualOptions: ["backendAddressPoolIds"],
+});

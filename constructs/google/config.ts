@@ -2,9 +2,19 @@ import { z } from "zod";
 import { isIpv6, isNetworkStart } from "../../src/core/addresses.ts";
 import { oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./resource-link.ts";
-import { imageFor, invalid, type PlatformContext, refuse, required, warnOfWorld } from "../../src/config/platform.ts";
+import { known, metadataPart } from "../../src/config/metadata.ts";
+import {
+  definePlatform,
+  imageFor,
+  invalid,
+  type PlatformContext,
+  refuse,
+  required,
+  warnOfWorld,
+} from "../../src/config/platform.ts";
+import type { Architecture, Stream } from "../../src/config/stream.ts";
 
-export const googleRegion = () => pattern("a region like europe-west1", /^[a-z]+(-[a-z]+)+\d+$/);
+const googleRegion = () => pattern("a region like europe-west1", /^[a-z]+(-[a-z]+)+\d+$/);
 const networkTag = () =>
   googleName("a network tag like prod-x7k2p-master (lower case letters, digits and -, at most 63)");
 const kmsKey = () =>
@@ -19,7 +29,7 @@ const ipv4Network = () => {
 };
 
 /** Names are those of the UPI template `04_bootstrap.tf`, where it has one. */
-export const googleSchema = z.strictObject(
+const schema = z.strictObject(
   {
     project: projectId().optional().describe("Project of the machine. Default: what metadata.json says."),
     networkProject: projectId()
@@ -107,7 +117,14 @@ export const googleSchema = z.strictObject(
   },
   { error: "an object with zone, clusterNetwork, …" },
 );
-export type GoogleConfig = z.output<typeof googleSchema>;
+export type GoogleConfig = z.output<typeof schema>;
+
+const metadata = metadataPart({
+  region: known(googleRegion()),
+  projectID: known(projectId()),
+  networkProjectID: known(projectId()),
+});
+type Context = PlatformContext<z.output<typeof metadata>>;
 
 /** Shielded VM options, all three: the provider sends all or none. */
 export type ShieldedOptions = Readonly<Record<"secureBoot" | "vtpm" | "integrityMonitoring", boolean>>;
@@ -137,16 +154,16 @@ export interface GoogleInputs extends Omit<GoogleConfig, keyof ShieldedOptions> 
   readonly secureBootOf010: boolean;
 }
 
-export function resolveGoogle(config: GoogleConfig, context: PlatformContext): GoogleInputs {
+function resolve(config: GoogleConfig, context: Context): GoogleInputs {
   const { infraId, architecture, metadata } = context;
   const project = required(
-    { given: config.project, ofMetadata: metadata?.gcp?.projectID },
+    { given: config.project, ofMetadata: metadata?.projectID },
     context,
     "google.project",
     "the cluster's project",
   );
   const region = required(
-    { given: config.region, ofMetadata: metadata?.gcp?.region },
+    { given: config.region, ofMetadata: metadata?.region },
     context,
     "google.region",
     "the cluster's region",
@@ -170,7 +187,7 @@ export function resolveGoogle(config: GoogleConfig, context: PlatformContext): G
       config.image,
       context,
       "google.image",
-      (stream) => stream.googleImage(architecture),
+      (stream) => imageIn(stream, architecture),
       "projects/placeholder/global/images/placeholder",
     ),
     machineType: config.machineType ?? (architecture === "aarch64" ? "t2a-standard-4" : "n2-standard-4"),
@@ -203,6 +220,16 @@ export function resolveGoogle(config: GoogleConfig, context: PlatformContext): G
   return resolved;
 }
 
+/** The stream's image, as a path of Google's API. */
+export function imageIn(stream: Stream, architecture: Architecture): string {
+  const [project, name] = ["project", "name"].map((key) => stream.get(architecture, "images", "gcp", key));
+  if (typeof project === "string" && typeof name === "string") {
+    const { data } = imageLink().safeParse(`projects/${project}/global/images/${name}`);
+    if (data !== undefined) return data;
+  }
+  throw stream.lacks(`a Google image for ${architecture}`, "google.image");
+}
+
 /** What is left out has Google's own default, and so the provider's. */
 function shieldedOf(
   config: Readonly<Record<keyof ShieldedOptions, boolean | undefined>>,
@@ -220,9 +247,9 @@ function shieldedOf(
 }
 
 /** What the config says, if only by the network's link, comes before what metadata.json says. */
-function networkProjectOf(config: GoogleConfig, network: Link, project: string, context: PlatformContext): string {
+function networkProjectOf(config: GoogleConfig, network: Link, project: string, context: Context): string {
   const given = config.networkProject ?? network.project;
-  const ofMetadata = context.metadata?.gcp?.networkProjectID;
+  const ofMetadata = context.metadata?.networkProjectID;
   if (given === undefined && ofMetadata === undefined) return project;
   return required({ given, ofMetadata }, context, "google.networkProject", "the host project of the shared VPC");
 }
@@ -348,3 +375,15 @@ function checkLabels(context: PlatformContext): void {
       invalid(context, `tags.${key}`, JSON.stringify(value), "at most 63 lower case letters, digits, _ and - (Google)");
   }
 }
+
+export const google = definePlatform({
+  name: "google",
+  description: "Google Cloud: docs/google.md.",
+  schema,
+  resolve,
+  provider: { name: "google", source: "hashicorp/google", versions: ">= 6.50.0, < 7.0.0" },
+  metadata: { key: "gcp", schema: metadata },
+  placeholders: { zone: "", clusterNetwork: "", subnet: "" },
+  usualOptions: ["instanceGroup"],
+  usesStream: true,
+});

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { makePayload } from "../../src/core/bootstrap.ts";
-import type { Tunnel } from "../../src/core/konnectivity/options.ts";
 import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";
 import type { LabLayout } from "../../src/core/lab-layout.ts";
+import { definePlatform } from "../../src/config/platform.ts";
 import { oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
-export const localSchema = z.strictObject(
+const schema = z.strictObject(
   {
     name: pattern("a name (lower case letters, digits and -, at most 20)", /^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/)
       .default("local")
@@ -18,16 +18,24 @@ export const localSchema = z.strictObject(
   },
   { error: "an object" },
 );
-export type LocalConfig = z.output<typeof localSchema>;
+export type LocalConfig = z.output<typeof schema>;
 
 /** What the local stack is made from. */
 export interface LocalInputs extends LabLayout {
   readonly name: string;
-  readonly payload: { readonly present: true; readonly text: string; readonly sha512: string };
 }
 
-/** The lab's payload is made from a sample: its machines have no images of a real release. */
-export function resolveLocal({ name, nodes, ipFamily }: LocalConfig, tunnel: Tunnel, now: Date): LocalInputs {
-  const { text, sha512 } = makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now);
-  return { name, nodes, ipFamily, payload: { present: true, text, sha512 } };
-}
+export const local = definePlatform({
+  name: "local",
+  description: "A lab on this machine: docs/lab.md.",
+  schema,
+  resolve: (config: LocalConfig): LocalInputs => config,
+  lab: {
+    labName: ({ name }) => name,
+    // From the sample: the lab has no images of a real release.
+    payload: ({ ipFamily }, tunnel, now) =>
+      makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now),
+    describe: ({ name, nodes, ipFamily }) =>
+      `${name}, nodes: ${nodes}, ${ipFamily}; it makes a sample payload of its own`,
+  },
+});

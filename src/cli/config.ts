@@ -1,7 +1,9 @@
 import { lstatSync } from "node:fs";
 import { Argument, Command } from "commander";
-import { configFileOf, configVariable, type Inputs, readInputs } from "../../stacks/inputs.ts";
-import { type Platform, platforms } from "../config/platform.ts";
+import { readInputs } from "../../stacks/inputs.ts";
+import { configFileOf, configVariable } from "../../stacks/load.ts";
+import { configFormat } from "../../stacks/platforms.ts";
+import type { Inputs } from "../../stacks/resolve.ts";
 import { configJsonSchema } from "../config/schema.ts";
 import { startingFile } from "../config/starting-file.ts";
 import { writeUserFiles } from "../files/user-file.ts";
@@ -21,13 +23,15 @@ export function configCommand(output: Output): Command {
   command
     .command("init")
     .description("write a commented config file to begin with; one that is there is not touched")
-    .addArgument(new Argument("<platform>", "where the cluster will be").choices(platforms))
+    .addArgument(
+      new Argument("<platform>", "where the cluster will be").choices(configFormat.clouds.map(({ name }) => name)),
+    )
     .option(...configOption)
-    .action((platform: Platform, options: { config?: string }) => {
+    .action((platform: string, options: { config?: string }) => {
       const file = options.config ?? configFileOf(process.env);
       if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
         throw new UserError(problem("file-exists", { file, advice: "give another name with --config" }));
-      writeUserFiles([{ file, text: startingFile(platform) }]);
+      writeUserFiles([{ file, text: startingFile(configFormat, platform) }]);
       output.text(inLines([`${file} is written: fill it in, then run "npx konnectivity-bootstrap config check".`]));
     });
   command
@@ -37,7 +41,7 @@ export function configCommand(output: Output): Command {
     .option("--json", "for machines")
     .action(async (options: { config?: string; json?: boolean }) => {
       const file = options.config ?? configFileOf(process.env);
-      const inputs = readInputs(file, new Date(), process.cwd(), { installDirNeeded: true });
+      const inputs = readInputs(file, new Date(), { installDirRequired: true });
       output.warnings(inputs.warnings);
       const stacks = await describedStacks(inputs);
       const { checkStateFolder } = await import("../../stacks/app.ts");
@@ -49,7 +53,7 @@ export function configCommand(output: Output): Command {
     .command("schema")
     .description("print the JSON Schema of the config file, for editors")
     .action(() => {
-      output.json(configJsonSchema());
+      output.json(configJsonSchema(configFormat));
     });
   return command;
 }
@@ -63,17 +67,15 @@ function placeOf({ local, s3, gcs, azurerm }: Inputs["state"]): string {
 }
 
 function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
-  const { tunnel, payload, state, local } = inputs;
+  const { tunnel, payload, state, labs } = inputs;
   const ofCluster = [
     `cluster   ${inputs.infraId}`,
     `payload   ${payload.present ? `sha512 ${payload.sha512.slice(0, 16)}…` : `none: ${payload.why}`}`,
   ];
   const lines = [
-    // The local platform has neither.
-    ...(Object.keys(stacks).every((stack) => stack.startsWith("local-")) ? [] : ofCluster),
-    ...(local === undefined
-      ? []
-      : [`lab       ${local.name}, nodes: ${local.nodes}, ${local.ipFamily}; it makes a sample payload of its own`]),
+    // A lab has neither.
+    ...(Object.keys(inputs.platforms).every((platform) => platform in labs) ? [] : ofCluster),
+    ...Object.values(labs).map(({ description }) => `lab       ${description}`),
     tunnel === "off"
       ? "tunnel    off"
       : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}`,

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Inputs } from "../../stacks/inputs.ts";
-import { platforms } from "../config/platform.ts";
+import type { Inputs } from "../../stacks/resolve.ts";
+import { configFormat } from "../../stacks/platforms.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { readState, type StackOutputs, stateFileOf } from "../files/terraform-state.ts";
 
@@ -19,10 +19,10 @@ export function addressesIn(inputs: Where, stack: string): readonly string[] | u
 
 /** The ssh destination of the bootstrap machine that was deployed from here, from its stack's output. */
 export function deployedMachine(inputs: Inputs): string {
-  const found = platforms
-    .filter((platform) => inputs[platform] !== undefined)
-    .flatMap((platform) => {
-      const { ssh } = outputsOf(inputs, `${platform}-bootstrap`);
+  const found = configFormat.clouds
+    .filter(({ name }) => name in inputs.platforms)
+    .flatMap(({ name }) => {
+      const { ssh } = outputsOf(inputs, `${name}-bootstrap`);
       return typeof ssh?.value === "string" ? [ssh.value.replace(/^ssh /, "")] : [];
     });
   const [machine, ...others] = found;

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Inputs } from "../../stacks/inputs.ts";
+import type { Inputs } from "../../stacks/resolve.ts";
 
 /** Something that a stack makes in its cloud. */
 export interface MadeResource {
@@ -14,11 +14,10 @@ export interface MadeResource {
 /** Describes the stacks into a folder that is gone afterwards, and reads what is in them. */
 export async function describedStacks(inputs: Inputs): Promise<Record<string, MadeResource[]>> {
   // Only here: loading cdktf takes longer than all the rest of a command.
-  const { bootstrapStacks, newApp, writeCode } = await import("../../stacks/app.ts");
+  const { describe, loadStackClasses, writeCode } = await import("../../stacks/app.ts");
   const outdir = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-check-"));
   try {
-    const app = newApp(outdir);
-    bootstrapStacks(app, inputs);
+    const { app } = describe(inputs, await loadStackClasses(Object.keys(inputs.platforms)), outdir);
     writeCode(app, inputs);
     const folder = join(outdir, "stacks");
     return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import { description, version } from "../core/package.ts";
-import { UserError } from "../core/errors.ts";
+import { describeProblem, UserError } from "../core/errors.ts";
 import { configCommand } from "./config.ts";
 import { gatherCommand } from "./gather.ts";
 import { labCommand } from "./lab.ts";
@@ -45,7 +45,7 @@ export async function main(
     return output.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof UserError) for (const { message } of error.problems) output.error(message);
+    if (error instanceof UserError) for (const found of error.problems) output.error(describeProblem(found));
     else output.usage(`${inspect(error)}\n`);
     return 1;
   }

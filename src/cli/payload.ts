@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { stringify } from "yaml";
 import { inspect, makePayload, requiredIngressOf } from "../core/bootstrap.ts";
 import { readConfig } from "../config/config-file.ts";
+import { configFormat } from "../../stacks/platforms.ts";
 import { readInstallDir } from "../config/install-dir.ts";
 import { notIgnored } from "../files/private-folder.ts";
 import { readUserFile, writeUserFiles } from "../files/user-file.ts";
@@ -60,8 +61,8 @@ export function payloadCommand(output: Output): Command {
     .option(...config)
     .option(...json)
     .action((folder: string, options: { config?: string; json?: boolean }) => {
-      const { tunnel } = readConfig(options.config, "check --config");
-      const { bootstrapIgn, metadata } = readInstallDir(folder);
+      const { tunnel } = readConfig(configFormat, options.config, "check --config");
+      const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
       const { firewall, warnings } = requiredIngressOf(bootstrapIgn, tunnel, new Date());
       output.warnings(warnings);
       const answer = { cluster: metadata?.infraID ?? null, rule: firewall ?? null };
@@ -75,8 +76,8 @@ export function payloadCommand(output: Output): Command {
 }
 
 function build(folder: string, options: BuildOptions, output: Output): void {
-  const { tunnel } = readConfig(options.config, "check --config");
-  const { bootstrapIgn, metadata } = readInstallDir(folder);
+  const { tunnel } = readConfig(configFormat, options.config, "check --config");
+  const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
   const payload = makePayload(bootstrapIgn, tunnel, new Date());
   const pointer = buildPointer(options, payload.sha512);
   const [payloadFile, pointerFile] = fileNames.map((name) => join(options.out, name)) as [string, string];

@@ -46,15 +46,16 @@ export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptio
 
 /** The command that prints the firewall rule, with the config file and the install folder that exist here. */
 async function firewallCommandFor(kubeconfig: string | undefined): Promise<string | undefined> {
-  const { configFileIfThere } = await import("../../stacks/inputs.ts");
+  const { findConfigFile } = await import("../../stacks/load.ts");
+  const { configFormat } = await import("../../stacks/platforms.ts");
   const { readConfig } = await import("../config/config-file.ts");
   const { bootstrapIgnOf } = await import("../config/install-dir.ts");
   try {
-    const config = configFileIfThere(process.env);
+    const config = findConfigFile(process.env);
     const folders =
       config === undefined
         ? [...(kubeconfig === undefined ? [] : [dirname(dirname(resolve(kubeconfig)))]), "ocp", "."]
-        : [resolve(dirname(config), readConfig(config).installDir)];
+        : [resolve(dirname(config), readConfig(configFormat, config).installDir)];
     const folder = folders.find((one) => existsSync(bootstrapIgnOf(one)));
     if (folder === undefined) return undefined;
     const words = [...(config === undefined ? [] : ["--config", config]), relative("", resolve(folder)) || "."];
@@ -67,9 +68,10 @@ async function firewallCommandFor(kubeconfig: string | undefined): Promise<strin
 }
 
 async function machineDeployedHere(): Promise<string> {
-  const { configFileIfThere, readInputs } = await import("../../stacks/inputs.ts");
+  const { findConfigFile } = await import("../../stacks/load.ts");
+  const { readInputs } = await import("../../stacks/inputs.ts");
   const { deployedMachine } = await import("./deployed-state.ts");
-  return deployedMachine(readInputs(configFileIfThere(process.env), new Date()));
+  return deployedMachine(readInputs(findConfigFile(process.env), new Date()));
 }
 
 async function transportsOfLab(name: string): Promise<Transport[]> {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Inputs, readInputs } from "../../stacks/inputs.ts";
+import { readInputs } from "../../stacks/inputs.ts";
+import type { Inputs } from "../../stacks/resolve.ts";
 import type { ReportRow } from "../cluster/leftovers.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { configPrefix } from "../../stacks/config-prefix.ts";
@@ -21,11 +22,11 @@ export interface ReportProps {
 /** Everything that deploying and booting created, and whether it is gone. */
 export async function reportOf(props: ReportProps): Promise<ReportRow[]> {
   const inputs = readInputs(props.configFile, new Date());
-  if (!(props.platform in inputs) || inputs[props.platform as "aws"] === undefined)
+  if (!(props.platform in inputs.platforms))
     throw new UserError(problem("platform-not-configured", { platform: props.platform }));
   const inCluster = props.kubeconfig === undefined ? [] : await clusterRows(props.kubeconfig);
-  const lab = props.platform === "local" ? await labRows(inputs.local?.name ?? "local") : [];
-  return [...inCluster, ...lab, ...(await stackRows(inputs, props))];
+  const lab = inputs.labs[props.platform];
+  return [...inCluster, ...(lab === undefined ? [] : await labRows(lab.name)), ...(await stackRows(inputs, props))];
 }
 
 /** Loads the Kubernetes client only if there is a cluster to ask. */

@@ -4,10 +4,10 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { gateOverride, gateVariable } from "../cluster/gate-override.ts";
 import type { ReportRow } from "../cluster/leftovers.ts";
-import { type Config, readConfig } from "../config/config-file.ts";
-import { configFileIfThere } from "../../stacks/inputs.ts";
+import { type Config, labNameIn, readConfig } from "../config/config-file.ts";
+import { findConfigFile } from "../../stacks/load.ts";
 import { metadataOf } from "../config/install-dir.ts";
-import { platforms } from "../config/platform.ts";
+import { configFormat, platformNames } from "../../stacks/platforms.ts";
 import { readSavedMetadata } from "../config/saved-metadata.ts";
 import { namespace } from "../core/konnectivity/names.ts";
 import { inLines } from "../core/printable.ts";
@@ -20,9 +20,8 @@ interface Options {
   readonly config?: string;
   readonly kubeconfig?: string;
 }
-type AnyPlatform = (typeof platforms)[number] | "local";
 
-const platformArgument = () => new Argument("<platform>", "whose stacks").choices([...platforms, "local"]);
+const platformArgument = () => new Argument("<platform>", "whose stacks").choices(platformNames);
 const kubeconfigOption = ["--kubeconfig <file>", "the cluster's, instead of the config's"] as const;
 
 /** `teardown gate`, `sweep` and `report`: what destroying runs, and what can be run by hand. */
@@ -35,7 +34,7 @@ export function teardownCommand(output: Output): Command {
     .option(...configOption)
     .option(...kubeconfigOption)
     .option("--wait <minutes>", "wait that long until it does not (default: the config's waitMinutes)", minutes)
-    .action(async (platform: AnyPlatform, options: Options & { wait?: number }) => {
+    .action(async (platform: string, options: Options & { wait?: number }) => {
       const reason = gateOverride(process.env);
       if (reason !== undefined) {
         output.text(inLines([`The gate is opened by hand (${gateVariable}): ${reason}`]));
@@ -43,8 +42,9 @@ export function teardownCommand(output: Output): Command {
       }
       const config = configFor(options);
       const wait = options.wait ?? config.teardown.waitMinutes;
-      if (platform === "local" && options.kubeconfig === undefined) {
-        await inLab(config, ["gate", `--wait=${wait}`], output);
+      const lab = labNameIn(configFormat, config, platform);
+      if (lab !== undefined && options.kubeconfig === undefined) {
+        await inLab(platform, lab, ["gate", `--wait=${wait}`], output);
         return;
       }
       const { waitForGate } = await import("../cluster/gate.ts");
@@ -66,10 +66,11 @@ export function teardownCommand(output: Output): Command {
     .addArgument(platformArgument())
     .option(...configOption)
     .option(...kubeconfigOption)
-    .action(async (platform: AnyPlatform, options: Options) => {
+    .action(async (platform: string, options: Options) => {
       const config = configFor(options);
-      if (platform === "local" && options.kubeconfig === undefined) {
-        await inLab(config, ["sweep"], output);
+      const lab = labNameIn(configFormat, config, platform);
+      if (lab !== undefined && options.kubeconfig === undefined) {
+        await inLab(platform, lab, ["sweep"], output);
         return;
       }
       await sweep(kubeconfigFor(options, config), infraIdFor(platform, options), output);
@@ -84,13 +85,13 @@ export function teardownCommand(output: Output): Command {
     .option(...kubeconfigOption)
     .option("--json", "for machines")
     .addOption(new Option("--last-step", "run by Terraform, when everything else is gone").hideHelp())
-    .action(async (platform: AnyPlatform, options: Options & { json?: boolean; lastStep?: boolean }) => {
+    .action(async (platform: string, options: Options & { json?: boolean; lastStep?: boolean }) => {
       const config = configFor(options);
       const { reportOf } = await import("./teardown-report.ts");
       const rows = await reportOf({
         platform,
         configFile: fileFor(options),
-        kubeconfig: platform === "local" ? undefined : kubeconfigFor(options, config),
+        kubeconfig: isLab(platform) ? undefined : kubeconfigFor(options, config),
         lastStep: options.lastStep ?? false,
       });
       if (options.json === true) output.json(rows);
@@ -101,10 +102,12 @@ export function teardownCommand(output: Output): Command {
   return command;
 }
 
-const fileFor = ({ config }: Options) => config ?? configFileIfThere(process.env);
+const isLab = (platform: string) => !configFormat.clouds.some(({ name }) => name === platform);
+
+const fileFor = ({ config }: Options) => config ?? findConfigFile(process.env);
 
 function configFor(options: Options): Config {
-  return readConfig(fileFor(options));
+  return readConfig(configFormat, fileFor(options));
 }
 
 /** Resolves a path of the config file, which is relative to that file. */
@@ -127,25 +130,26 @@ function kubeconfigFor(options: Options, config: Config): string {
 }
 
 /** The infra ID of the cluster that must answer. @returns undefined if it is not known */
-function infraIdFor(platform: AnyPlatform, options: Options): string | undefined {
-  if (platform === "local") return undefined;
+function infraIdFor(platform: string, options: Options): string | undefined {
+  if (isLab(platform)) return undefined;
   const { infrastructureName, installDir, state } = configFor(options);
   const saved = () =>
-    state.local === undefined ? undefined : readSavedMetadata(inConfigFolder(options, state.local.folder));
-  return infrastructureName ?? (metadataOf(inConfigFolder(options, installDir)) ?? saved())?.infraID;
+    state.local === undefined
+      ? undefined
+      : readSavedMetadata(configFormat, inConfigFolder(options, state.local.folder));
+  return infrastructureName ?? (metadataOf(configFormat, inConfigFolder(options, installDir)) ?? saved())?.infraID;
 }
 
 /** Runs a step on the lab's node, which can reach the lab's API. */
-async function inLab(config: Config, words: readonly string[], output: Output): Promise<void> {
+async function inLab(platform: string, name: string, words: readonly string[], output: Output): Promise<void> {
   const { LabMachine } = await import("../../lab/machine.ts");
-  const name = config.local?.name ?? "local";
   const node = LabMachine.ifRunning({ lab: name, name: "node-0", folder: join(labFolder(name), "node-0") });
   if (node === undefined) {
     output.text(`The lab ${name} does not run: there is no cluster to ask.\n`);
     return;
   }
   const [step = "", ...rest] = words;
-  const line = [process.execPath, program, "teardown", step, ...rest, "--kubeconfig=/opt/lab/kubeconfig", "local"];
+  const line = [process.execPath, program, "teardown", step, ...rest, "--kubeconfig=/opt/lab/kubeconfig", platform];
   const [command = "", ...args] = node.enter(line);
   output.exitCode = spawnSync(command, args, { stdio: "inherit", cwd: "/" }).status ?? 1;
 }

@@ -1,135 +1,123 @@
-import { type Document, parseDocument } from "yaml";
-import { z } from "zod";
-import { tunnelSchema } from "../core/konnectivity/options.ts";
 import { isObject } from "../core/ignition/config.ts";
-import { UserError, type Problem, problem } from "../core/errors.ts";
+import { type Problem, type ProblemCode, problem, UserError } from "../core/errors.ts";
 import { hasTemplate } from "../core/terraform-literal.ts";
-import { awsSchema } from "../../constructs/aws/config.ts";
-import { azureSchema } from "../../constructs/azure/config.ts";
-import { oneOf, text, pattern, integer, boolean } from "../core/schema/fields.ts";
-import { googleSchema } from "../../constructs/google/config.ts";
-import { infraIdPattern } from "./metadata.ts";
 import { describeIssues } from "../core/schema/parse.ts";
-import { localSchema } from "../../constructs/local/config.ts";
-import { platforms } from "./platform.ts";
-import { stateSchema } from "./state.ts";
-import { architectures } from "./stream.ts";
-import { readUserFile } from "../files/user-file.ts";
+import { type CommonConfig, type ConfigFormat, isPlatform, type RawConfig } from "./config-format.ts";
+import { readYaml, type YamlFile } from "./yaml-file.ts";
 
-const versionRange = pattern(
-  'a version constraint like ">= 6.25.0, < 7.0.0"',
-  /^\s*(=|!=|>=?|<=?|~>)?\s*\d+(\.\d+){0,2}(-[\w.]+)?\s*(,\s*(=|!=|>=?|<=?|~>)?\s*\d+(\.\d+){0,2}(-[\w.]+)?\s*)*$/,
-);
+/** A config file's values, with the defaults filled in. */
+export interface Config extends CommonConfig {
+  /** The options of each platform in it, by the platform's name. */
+  readonly platforms: Readonly<Record<string, PlatformConfig>>;
+}
+export type PlatformConfig = Readonly<Record<string, unknown>>;
 
-/** The config file: one cluster, any number of platforms. Paths are relative to the file. */
-export const configSchema = z.strictObject(
-  {
-    installDir: text("a folder")
-      .default(".")
-      .describe('Folder in which "openshift-install create ignition-configs" ran.'),
-    infrastructureName: pattern(
-      "an infra ID like prod-x7k2p (lower case letters, digits and -, at most 27)",
-      infraIdPattern,
-    )
-      .optional()
-      .describe("The cluster's infra ID. Default: metadata.json's."),
-    stream: text("a file")
-      .optional()
-      .describe('File with what "openshift-install coreos print-stream-json" printed: names the machine image.'),
-    architecture: oneOf(...architectures)
-      .default("x86_64")
-      .describe("The bootstrap machine's; the image's and the machine type's must be the same."),
-    tags: z
-      .record(z.string(), z.string({ error: "a text" }), { error: "an object of texts" })
-      .default({})
-      .describe("Your own tags (Google: labels), on everything that takes them."),
-    firewall: oneOf("managed", "external")
-      .default("managed")
-      .describe("`external`: no rule for 8091 is made; the one that is needed is an output."),
-    replaceMachine: boolean().default(false).describe("Whether a changed payload replaces a running machine."),
-    state: stateSchema,
-    providerVersions: z
-      .strictObject(
-        {
-          aws: versionRange.default(">= 6.25.0, < 7.0.0").describe("hashicorp/aws"),
-          azurerm: versionRange.default(">= 4.77.0, < 6.0.0").describe("hashicorp/azurerm"),
-          google: versionRange.default(">= 6.50.0, < 7.0.0").describe("hashicorp/google"),
-        },
-        { error: "an object with aws, azurerm, google" },
-      )
-      .prefault({})
-      .describe("Which versions of the Terraform providers are taken."),
-    teardown: z
-      .strictObject(
-        {
-          kubeconfig: text("a file")
-            .optional()
-            .describe("The cluster's kubeconfig. Default: KUBECONFIG's, or auth/kubeconfig in the install folder."),
-          waitMinutes: integer(0, 240)
-            .default(0)
-            .describe("How long destroying waits for a cluster that still needs its bootstrap machine."),
-        },
-        { error: "an object with kubeconfig, waitMinutes" },
-      )
-      .prefault({})
-      .describe("How the cluster is asked before its bootstrap machine is destroyed: docs/teardown.md."),
-    tunnel: tunnelSchema,
-    aws: awsSchema.optional().describe("Amazon Web Services: docs/aws.md."),
-    local: localSchema.optional().describe("A lab on this machine: docs/lab.md."),
-    azure: azureSchema.optional().describe("Microsoft Azure: docs/azure.md."),
-    google: googleSchema.optional().describe("Google Cloud: docs/google.md."),
-  },
-  { error: "an object with the keys installDir, tunnel, aws, …" },
-);
-export type Config = z.output<typeof configSchema>;
-
-/** Reads a config file, or says all that is wrong with it. Without a file everything has its default. */
-export function readConfig(file: string | undefined, advice?: string): Config {
-  const { config, problems } = readConfigAsFarAsPossible(file, advice);
+/** Reads a config file, or reports everything that is wrong with it. Without a file everything has its default. */
+export function readConfig(format: ConfigFormat, file: string | undefined, advice?: string): Config {
+  const { config, problems } = readPartialConfig(format, file, advice);
   if (problems.length > 0) throw new UserError(...problems);
   return config;
 }
 
-/** A config file with mistakes in it: what is right in it can still be checked against the rest. */
+/**
+ * The name of a platform's lab on this machine: with its defaults if the config does not have the platform.
+ * @returns undefined if the platform is a cloud
+ */
+export function labNameIn(format: ConfigFormat, { platforms }: Config, platform: string): string | undefined {
+  const found = format.platforms.find(({ name }) => name === platform);
+  return found?.lab?.labName(platforms[platform] ?? found.schema.parse({}));
+}
+
+/** A config file that may have errors: the rest of it can still be checked. */
 export interface PartialConfig {
-  /** Without the wrong values. Whole if there are no problems. */
+  /** Without the invalid values. Complete if there are no problems. */
   readonly config: Config;
   readonly problems: readonly Problem[];
-  /** Options whose values are wrong, like aws.vpcId: what is said about them beside that is noise. */
-  readonly wrong: readonly string[];
+  /** Options with invalid values, like aws.vpcId: any other problem with them follows from that. */
+  readonly invalidOptions: readonly string[];
+  /** Adds the position in the file to a problem with a value in it. */
+  readonly locate: (found: Problem) => Problem;
 }
 
 /** @throws UserError if the file is not YAML at all */
-export function readConfigAsFarAsPossible(
+export function readPartialConfig(
+  format: ConfigFormat,
   file: string | undefined,
   advice = "write one with `npx konnectivity-bootstrap config init <platform>`, or check its name",
 ): PartialConfig {
-  const value = file === undefined ? {} : readYaml(file, advice);
-  const result = configSchema.safeParse(value);
+  const yaml = file === undefined ? undefined : readYaml(file, advice);
+  const locate = (found: Problem) => (yaml === undefined ? found : withPosition(found, yaml));
+  const value = isObject(yaml?.value) ? withoutBlanks(withBlankPlatforms(format, yaml.value)) : (yaml?.value ?? {});
+  const result = format.schema.safeParse(value);
   const templates = templatesIn(value);
-  if (result.success) return { config: result.data, problems: templates, wrong: [] };
+  if (result.success)
+    return { config: toConfig(format, result.data), problems: templates.map(locate), invalidOptions: [], locate };
   const { issues } = result.error;
-  const problems = [...describeIssues(issues, configSchema, value, ""), ...templates];
+  const problems = [...describeIssues(issues, format.schema, value, ""), ...templates].map(locate);
   if (!isObject(value)) throw new UserError(...problems);
   const paths = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
   );
+  const rest = withoutInvalid(format, value, paths);
+  const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest)));
+  // An unknown key hides nothing.
+  const invalidOptions = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
+  );
+  return { config, problems, invalidOptions, locate };
+}
+
+function toConfig(format: ConfigFormat, raw: RawConfig): Config {
+  const given = Object.entries(raw).filter(([key, value]) => isPlatform(format, key) && value !== undefined);
+  const common = Object.entries(raw).filter(([key]) => !isPlatform(format, key));
+  return {
+    ...(Object.fromEntries(common) as CommonConfig),
+    platforms: Object.fromEntries(given) as Config["platforms"],
+  };
+}
+
+/** Problems with a value in the file; others only name an option that would help. */
+const aboutValues: readonly ProblemCode[] = [
+  "option-unknown",
+  "option-invalid",
+  "combination-refused",
+  "release-lacks-flag",
+];
+
+/** The place of the first option that the file has, or of what the first one is missing in. */
+function withPosition(found: Problem, yaml: YamlFile): Problem {
+  if (found.position !== undefined || !aboutValues.includes(found.code)) return found;
+  const places = found.options.map((option) => yaml.find(option));
+  const place = places.find(({ exact }) => exact) ?? places[0];
+  return place === undefined ? found : { ...found, position: place.position };
+}
+
+/** Without the invalid values: an option of a platform alone, any other with everything that it is part of. */
+function withoutInvalid(
+  format: ConfigFormat,
+  value: Record<string, unknown>,
+  paths: readonly (readonly PropertyKey[])[],
+): Record<string, unknown> {
   const rest = structuredClone(value);
-  // An option of a platform goes alone, any other with all that it is part of.
   for (const [key, option] of paths.map((path) => path.map(String))) {
-    const platform = (platforms as readonly (string | undefined)[]).includes(key) ? rest[key ?? ""] : undefined;
+    const platform = key !== undefined && isPlatform(format, key) ? rest[key] : undefined;
     if (isObject(platform) && option !== undefined) Reflect.deleteProperty(platform, option);
     else if (key !== undefined) Reflect.deleteProperty(rest, key);
   }
-  const config = withPlaceholders(partialSchema.parse(rest) as Config);
-  // A key that is not known hides nothing.
-  const wrong = issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
-  );
-  return { config, problems, wrong };
+  return rest;
 }
 
-/** Terraform would take these for expressions of its own. */
+/** So that the rest of a platform can be checked; problems with these are left out. */
+function withPlaceholders(format: ConfigFormat, config: Config): Config {
+  const platforms = Object.entries(config.platforms).map(([name, options]) => {
+    const placeholders = format.platforms.find((platform) => platform.name === name)?.placeholders ?? {};
+    const missing = Object.entries(placeholders).filter(([option]) => options[option] === undefined);
+    return [name, { ...options, ...Object.fromEntries(missing) }] as const;
+  });
+  return { ...config, platforms: Object.fromEntries(platforms) };
+}
+
+/** Terraform would evaluate these as expressions. */
 function templatesIn(value: unknown, path = "", above: readonly unknown[] = []): Problem[] {
   if (typeof value === "string" && hasTemplate(value))
     return [
@@ -144,73 +132,15 @@ function templatesIn(value: unknown, path = "", above: readonly unknown[] = []):
   });
 }
 
-/** So that the rest of a platform can be checked: what is said about these is left out. */
-function withPlaceholders(config: Config): Config {
-  const { azure, google } = config;
-  return {
-    ...config,
-    ...(azure && {
-      azure: {
-        ...azure,
-        nodeSubnets: blank(azure.nodeSubnets, []),
-        backendAddressPoolIds: blank(azure.backendAddressPoolIds, []),
-      },
-    }),
-    ...(google && {
-      google: {
-        ...google,
-        zone: blank(google.zone, ""),
-        clusterNetwork: blank(google.clusterNetwork, ""),
-        subnet: blank(google.subnet, ""),
-      },
-    }),
-  };
+/** A platform's key without a value means the platform with its defaults. */
+function withBlankPlatforms(format: ConfigFormat, value: Record<string, unknown>): Record<string, unknown> {
+  const blank = format.platforms.filter(({ name }) => value[name] === null);
+  return { ...value, ...Object.fromEntries(blank.map(({ name }) => [name, {}])) };
 }
 
-/** The types say that it is there; in a config with mistakes it need not be. */
-const blank = <T>(value: T, placeholder: T): T => value ?? placeholder;
-
-/** What is left of a platform when wrong values are gone need not be whole. */
-const partialSchema = configSchema.extend({
-  aws: awsSchema.partial().optional(),
-  azure: azureSchema.partial().optional(),
-  google: googleSchema.partial().optional(),
-});
-
-function readYaml(file: string, advice: string): unknown {
-  const document = parseDocument(readUserFile(file, advice), { prettyErrors: true });
-  const mistakes = [...document.errors, ...document.warnings].map((error) => {
-    const [at] = error.linePos ?? [];
-    const place = at === undefined ? "" : ` at line ${at.line}, column ${at.col}`;
-    return problem("config-not-yaml", {
-      file,
-      detail: `${error.message.split("\n")[0]?.replace(/ at line.*$|; please use YAML.*$/, "") ?? ""}${place}`,
-    });
-  });
-  if (mistakes.length > 0) throw new UserError(...mistakes);
-  return toValue(file, document);
-}
-
-function toValue(file: string, document: Document): unknown {
-  try {
-    const value: unknown = document.toJS() ?? {};
-    return isObject(value) ? withoutBlanks(withPlatforms(value)) : value;
-  } catch (error) {
-    // An alias of nothing is found only now.
-    if (error instanceof ReferenceError)
-      throw new UserError(problem("config-not-yaml", { file, detail: error.message }));
-    throw error;
-  }
-}
-
-function withPlatforms(value: Record<string, unknown>): Record<string, unknown> {
-  const blank = [...platforms, "local"].filter((platform) => value[platform] === null);
-  return { ...value, ...Object.fromEntries(blank.map((platform) => [platform, {}])) };
-}
-
-/** A key with nothing behind it says nothing; but a platform's says that it is wanted. */
+/** Any other key without a value means nothing. */
 function withoutBlanks(value: Record<string, unknown>, above: readonly unknown[] = []): Record<string, unknown> {
-  // An alias can make a value contain itself; that is told where it is read.
+  // An alias can make a value contain itself; that is reported where it is parsed.
   if (above.includes(value)) return value;
   return Object.fromEntries(
     Object.entries(value)

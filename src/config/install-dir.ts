@@ -1,17 +1,18 @@
 import { join } from "node:path";
-import { type Metadata, readMetadata } from "./metadata.ts";
 import { isThere, readUserFile } from "../files/user-file.ts";
+import type { ConfigFormat } from "./config-format.ts";
+import { type Metadata, readMetadata } from "./metadata.ts";
 
 /** What openshift-install left in its folder. */
 export interface InstallDir {
   /** Text of bootstrap.ign. */
   readonly bootstrapIgn: string;
-  /** metadata.json. @default - not known, if that file is not there */
+  /** metadata.json. @default - the folder has none */
   readonly metadata?: Metadata;
 }
 
-export function readInstallDir(folder: string): InstallDir {
-  return { bootstrapIgn: readBootstrapIgn(folder), metadata: metadataOf(folder) };
+export function readInstallDir(format: ConfigFormat, folder: string): InstallDir {
+  return { bootstrapIgn: readBootstrapIgn(folder), metadata: metadataOf(format, folder) };
 }
 
 export function readBootstrapIgn(folder: string): string {
@@ -22,7 +23,7 @@ export function readBootstrapIgn(folder: string): string {
 export const bootstrapIgnOf = (folder: string) => join(folder, "bootstrap.ign");
 
 /** @returns undefined if the folder has none */
-export function metadataOf(folder: string): Metadata | undefined {
+export function metadataOf({ metadataSchema }: ConfigFormat, folder: string): Metadata | undefined {
   const file = join(folder, "metadata.json");
-  return isThere(file) ? readMetadata(file) : undefined;
+  return isThere(file) ? readMetadata(metadataSchema, file) : undefined;
 }

@@ -1,55 +1,112 @@
+import type { z } from "zod";
+import type { BootstrapPayload } from "../core/bootstrap.ts";
 import type { Options, Problem, Warning } from "../core/errors.ts";
 import { problem } from "../core/errors.ts";
-import type { Metadata } from "./metadata.ts";
+import type { Tunnel } from "../core/konnectivity/options.ts";
 import type { Architecture, Stream } from "./stream.ts";
 
-export const platforms = ["aws", "azure", "google"] as const;
-export type Platform = (typeof platforms)[number];
+/** Everything that the rest must know about a platform. Its stack is in stacks/platforms.ts, which loads it on demand. */
+export interface Platform<
+  Name extends string = string,
+  Schema extends z.ZodObject = z.ZodObject,
+  Metadata extends z.ZodObject = z.ZodObject,
+  Inputs = unknown,
+> {
+  /** Its key in the config file, and the first word of its stacks' names. */
+  readonly name: Name;
+  /** One sentence for the config file's schema. */
+  readonly description: string;
+  /** Its options. */
+  readonly schema: Schema;
+  /** Checks the options against everything else that is known, and fills in what the config leaves out. */
+  resolve(config: z.output<Schema>, context: PlatformContext<z.output<Metadata>>): Inputs;
+  /** @default - its stack needs no provider */
+  readonly provider?: Provider;
+  /** Its part of the metadata.json that openshift-install writes. @default - it has none */
+  readonly metadata?: { readonly key: string; readonly schema: Metadata };
+  /** Values for required options, so that the rest of a config with errors can be checked. @default - none is required */
+  readonly placeholders?: Readonly<Partial<z.output<Schema>>>;
+  /** Options that are not required but that most users set: `config init` leaves them empty. @default - none */
+  readonly usualOptions?: readonly string[];
+  /** Whether the machine's image can come from the CoreOS stream. @default false */
+  readonly usesStream?: boolean;
+  /** @default - it is a cloud: the machine belongs to a real cluster and boots the payload from bootstrap.ign */
+  readonly lab?: Lab<z.output<Schema>>;
+}
 
-/** What a platform's part of the config is read with. */
-export interface PlatformContext {
+/** A Terraform provider. */
+export interface Provider {
+  /** Its name in Terraform code. */
+  readonly name: string;
+  readonly source: string;
+  /** The tested versions: the default of providerVersions. */
+  readonly versions: string;
+}
+
+/** A platform that runs a cluster of its own on this machine instead of joining a real one. */
+export interface Lab<Config> {
+  /** The lab's name on this machine. */
+  labName(config: Config): string;
+  /** The payload that its bootstrap machine boots. */
+  payload(config: Config, tunnel: Tunnel, now: Date): Pick<BootstrapPayload, "text" | "sha512">;
+  /** What `config check` prints about it. */
+  describe(config: Config): string;
+}
+
+/** Declares a platform; the types of its options and inputs follow from its schema and its `resolve`. */
+export const definePlatform = <
+  const Name extends string,
+  Schema extends z.ZodObject,
+  Inputs,
+  Metadata extends z.ZodObject = z.ZodObject,
+>(
+  platform: Platform<Name, Schema, Metadata, Inputs>,
+): Platform<Name, Schema, Metadata, Inputs> => platform;
+
+/** What a platform's options are resolved with. */
+export interface PlatformContext<Metadata = unknown> {
   readonly infraId: string;
-  /** Of the install folder, or remembered from when it was there. @default - not known */
+  /** The platform's part of metadata.json, from the install folder or saved beside the state. @default - not known */
   readonly metadata?: Metadata;
   readonly architecture: Architecture;
-  /** @default - none was given, or it cannot be read, which is told elsewhere */
+  /** @default - none is given, or it cannot be read, which is reported elsewhere */
   readonly stream?: Stream;
   readonly streamGiven: boolean;
-  /** The machine's private IP address, if the config fixes it. */
+  /** The machine's private IP address. @default - the config does not fix it */
   readonly fixedAddress?: string;
-  /** The nodes' networks, as the install config has them; empty if that is not known. */
+  /** The nodes' networks, from the install config; empty if they are not known. */
   readonly machineNetworks: readonly string[];
-  /** Whether a rule for 8091 is made. */
+  /** Whether a rule for 8091 is created. */
   readonly opensTunnelPort: boolean;
-  /** @default - there is none, or it could not be made, which is told elsewhere */
-  readonly payload?: string;
+  /** Public keys that the payload authorizes for core. @default - there is no payload */
+  readonly sshKeys?: readonly string[];
   /** The user's own tags. */
   readonly tags: Readonly<Record<string, string>>;
   /** There is no bootstrap.ign: nothing can be deployed, but everything can be destroyed. */
   readonly destroyOnly: boolean;
-  /** The state is not on this machine alone. */
+  /** Other machines use the same state. */
   readonly sharedState: boolean;
-  /** metadata.json cannot be read, which is told elsewhere. */
+  /** metadata.json cannot be read, which is reported elsewhere. */
   readonly metadataDamaged: boolean;
   readonly report: (problem: Problem) => void;
   readonly warn: (warning: Warning) => void;
 }
 
-/** Says that options do not go together. */
+/** Reports that options contradict each other. */
 export function refuse(context: PlatformContext, options: Options, reason: string): void {
   context.report(problem("combination-refused", { options, reason }));
 }
 
-/** Says that an option's value is none for this platform. */
+/** Reports that an option's value does not fit this platform. */
 export function invalid(context: PlatformContext, option: string, found: string, expected: string): void {
   context.report(problem("option-invalid", { option, found, expected }));
 }
 
-/** A value of the config, or else of metadata.json: region, project, … Without it nothing can even be destroyed. */
+/** A value from the config, or else from metadata.json: region, project, … Without it nothing can even be destroyed. */
 export function required(
   value: { readonly given: string | undefined; readonly ofMetadata: string | undefined },
   context: PlatformContext,
-  path: string,
+  option: string,
   expected: string,
 ): string {
   const { given, ofMetadata } = value;
@@ -60,7 +117,7 @@ export function required(
     ofMetadata === undefined
       ? "metadata.json does not say it"
       : `with a shared state the config says it, so that any machine can destroy; metadata.json has ${ofMetadata}`;
-  invalid(context, path, "missing", `${expected} (${why})`);
+  invalid(context, option, "missing", `${expected} (${why})`);
   return ofMetadata ?? "";
 }
 
@@ -68,7 +125,7 @@ export function required(
 export function imageFor(
   given: string | undefined,
   context: PlatformContext,
-  path: string,
+  option: string,
   ofStream: (stream: Stream) => string,
   placeholder: string,
 ): string {
@@ -77,18 +134,18 @@ export function imageFor(
   if (context.destroyOnly || context.streamGiven) return placeholder;
   invalid(
     context,
-    path,
+    option,
     "missing",
     'an image, or `stream`, a file with what "openshift-install coreos print-stream-json" prints',
   );
   return placeholder;
 }
 
-/** ssh or the journal open to the whole world is possible, as in the UPI templates, but not silently. */
-export function warnOfWorld(path: string, network: string | undefined, context: PlatformContext): void {
+/** ssh or the journal open to the whole world is possible, as in the UPI templates, but not without a warning. */
+export function warnOfWorld(option: string, network: string | undefined, context: PlatformContext): void {
   if (network?.endsWith("/0") !== true) return;
   context.warn({
     code: "open-to-the-world",
-    message: `${path} is ${network}: whoever can reach the machine can knock there; give the network that you work from.`,
+    message: `${option} is ${network}: whoever can reach the machine can knock there; give the network that you work from.`,
   });
 }

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Metadata, readMetadata } from "./metadata.ts";
-import { type Platform, platforms } from "./platform.ts";
 import { hasResources, stateFileOf } from "../files/terraform-state.ts";
 import { writeUserFiles } from "../files/user-file.ts";
+import type { ConfigFormat } from "./config-format.ts";
+import { type Metadata, readMetadata } from "./metadata.ts";
 
 /**
- * Destroying must work when the install folder is gone. What metadata.json said is kept beside the local state for that:
- * names, region and project, no secret.
+ * Destroying must work after the install folder is gone. What is read of metadata.json is saved beside the local state for
+ * that: names, region and project, no secret.
  */
 const fileIn = (stateFolder: string) => join(stateFolder, "cluster.json");
 
@@ -15,12 +15,13 @@ export function saveMetadata(stateFolder: string, metadata: Metadata): void {
   writeUserFiles([{ file: fileIn(stateFolder), text: `${JSON.stringify(metadata, undefined, 2)}\n` }]);
 }
 
-export function readSavedMetadata(stateFolder: string): Metadata | undefined {
+/** @returns undefined if nothing was saved there */
+export function readSavedMetadata({ metadataSchema }: ConfigFormat, stateFolder: string): Metadata | undefined {
   const file = fileIn(stateFolder);
-  return existsSync(file) ? readMetadata(file) : undefined;
+  return existsSync(file) ? readMetadata(metadataSchema, file) : undefined;
 }
 
-/** The clouds whose stacks in this folder still have resources. */
-export function deployedIn(stateFolder: string): Platform[] {
-  return platforms.filter((platform) => hasResources(stateFileOf(stateFolder, `${platform}-bootstrap`)));
+/** Names of the clouds whose stacks in this folder still have resources. */
+export function deployedIn({ clouds }: ConfigFormat, stateFolder: string): string[] {
+  return clouds.map(({ name }) => name).filter((name) => hasResources(stateFileOf(stateFolder, `${name}-bootstrap`)));
 }

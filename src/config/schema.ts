@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { configSchema } from "./config-file.ts";
+import type { ConfigFormat } from "./config-format.ts";
 
-/** One option or object of options in the config's JSON Schema: the part of the standard that zod writes for ours. */
+/** One option or object of options in the config's JSON Schema: what zod writes for our schemas. */
 export interface SchemaNode {
   readonly type?: string;
   readonly description?: string;
@@ -13,6 +13,6 @@ export interface SchemaNode {
 }
 
 /** The config file's JSON Schema: for editors, and for everything that explains the options. */
-export function configJsonSchema(): SchemaNode {
-  return { ...z.toJSONSchema(configSchema, { io: "input" }), title: "konnectivity.yaml" } as SchemaNode;
+export function configJsonSchema({ schema }: ConfigFormat): SchemaNode {
+  return { ...z.toJSONSchema(schema, { io: "input" }), title: "konnectivity.yaml" } as SchemaNode;
 }

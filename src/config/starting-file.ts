@@ -1,22 +1,16 @@
 import { stringify } from "yaml";
-import { type Platform, platforms } from "./platform.ts";
+import type { ConfigFormat } from "./config-format.ts";
 import { configJsonSchema, type SchemaNode } from "./schema.ts";
-
-/** Options with a default, or with another that can stand for them, which nearly everybody gives all the same. */
-const usual: Record<Platform, readonly string[]> = {
-  aws: ["privateSubnet", "externalApiTargetGroupArn", "internalApiTargetGroupArn", "internalServiceTargetGroupArn"],
-  azure: ["backendAddressPoolIds"],
-  google: ["instanceGroup"],
-};
 
 /** Where the schema is, for editors that look for it in the file itself. */
 const schemaFile = "docs/konnectivity.schema.json";
 
-/** A config file to begin with: every option of this platform, explained; those that must be filled in stand open. */
-export function startingFile(platform: Platform): string {
-  const { properties = {} } = configJsonSchema();
+/** A commented config file for one platform: all its options, and empty values where the user must fill them in. */
+export function startingFile(format: ConfigFormat, platform: string): string {
+  const { properties = {} } = configJsonSchema(format);
+  const { usualOptions = [], usesStream = false } = format.clouds.find(({ name }) => name === platform) ?? {};
   const shown = Object.entries(properties).filter(
-    ([key]) => key === platform || !(platforms as readonly string[]).includes(key),
+    ([key]) => key === platform || !format.clouds.some(({ name }) => name === key),
   );
   return [
     `# yaml-language-server: $schema=${schemaFile}`,
@@ -25,8 +19,8 @@ export function startingFile(platform: Platform): string {
     "",
     ...shown.flatMap(([key, node]) => {
       if (key === "installDir") return option(key, { ...node, default: undefined }, true, "ocp");
-      if (key === "stream" && platform !== "azure") return option(key, node, true, "coreos-stream.json");
-      if (key === platform) return [...comment(node), `${key}:`, ...indent(optionsOf(node, usual[platform])), ""];
+      if (key === "stream" && usesStream) return option(key, node, true, "coreos-stream.json");
+      if (key === platform) return [...comment(node), `${key}:`, ...indent(optionsOf(node, usualOptions)), ""];
       return option(key, node, false);
     }),
   ].join("\n");

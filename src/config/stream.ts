@@ -1,13 +1,11 @@
 import { isObject } from "../core/ignition/config.ts";
-import { ami } from "../../constructs/aws/config.ts";
-import { imageLink } from "../../constructs/google/resource-link.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { readUserFile } from "../files/user-file.ts";
 
 export const architectures = ["x86_64", "aarch64"] as const;
 export type Architecture = (typeof architectures)[number];
 
-/** The CoreOS stream: which machine image a release wants, by cloud. */
+/** The CoreOS stream: the machine image of a release for each cloud. */
 export class Stream {
   readonly #file: string;
   readonly #architectures: Record<string, unknown>;
@@ -17,29 +15,23 @@ export class Stream {
     this.#architectures = architectures;
   }
 
-  /** The AMI of a region. */
-  awsImage(architecture: Architecture, region: string): string {
-    const { data } = ami().safeParse(this.#get(architecture, "images", "aws", "regions", region, "image"));
-    if (data !== undefined) return data;
-    throw this.#lacks(`an AWS image for ${architecture} in ${region}`, "aws.rhcosAmi");
+  /**
+   * A value of an architecture.
+   * @param path like images, aws, regions
+   */
+  get(architecture: Architecture, ...path: readonly string[]): unknown {
+    return [architecture, ...path].reduce<unknown>(
+      (value, key) => (isObject(value) ? value[key] : undefined),
+      this.#architectures,
+    );
   }
 
-  /** Google's image, as a path of its API. */
-  googleImage(architecture: Architecture): string {
-    const [project, name] = ["project", "name"].map((key) => this.#get(architecture, "images", "gcp", key));
-    if (typeof project === "string" && typeof name === "string") {
-      const { data } = imageLink().safeParse(`projects/${project}/global/images/${name}`);
-      if (data !== undefined) return data;
-    }
-    throw this.#lacks(`a Google image for ${architecture}`, "google.image");
-  }
-
-  #get(...path: readonly string[]): unknown {
-    return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), this.#architectures);
-  }
-
-  #lacks(what: string, option: string): UserError {
-    return new UserError(problem("stream-lacks-image", { file: this.#file, what, option }));
+  /**
+   * The error that the stream has no image of a kind.
+   * @param option that can name an image instead
+   */
+  lacks(image: string, option: string): UserError {
+    return new UserError(problem("stream-lacks-image", { file: this.#file, what: image, option }));
   }
 }
 

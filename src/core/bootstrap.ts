@@ -6,6 +6,7 @@ import { type Bootstrap, checkBootstrap } from "./ignition/check.ts";
 import { decodeContents, UndecodableError } from "./ignition/contents.ts";
 import { isObject, parseIgnition } from "./ignition/config.ts";
 import { type InspectedPayload, type InspectedPointer, inspectIgnition } from "./ignition/inspect.ts";
+import { sshKeysOf } from "./ignition/users.ts";
 import { payloadVersion } from "./ignition/record.ts";
 import { transformIgnition } from "./ignition/transform.ts";
 import { serializeIgnition, type SerializedConfig, withDigest } from "./ignition/serialize.ts";
@@ -19,6 +20,8 @@ export interface BootstrapPayload extends SerializedConfig {
   readonly originalBytes: number;
   /** @default - none with the tunnel off */
   readonly firewall?: RequiredIngress;
+  /** The public keys that it authorizes for core. */
+  readonly sshKeys: readonly string[];
   readonly warnings: readonly Warning[];
 }
 
@@ -26,16 +29,17 @@ export interface BootstrapPayload extends SerializedConfig {
 export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): BootstrapPayload {
   const { bootstrap, release, assets } = prepare(bootstrapIgn, tunnel, now);
   const originalBytes = Buffer.byteLength(bootstrapIgn);
+  const sshKeys = sshKeysOf(bootstrap.document, "core");
   // Off: the very bytes that openshift-install wrote.
   if (assets === undefined)
-    return { ...withDigest(bootstrapIgn), originalBytes, release, warnings: bootstrap.warnings };
+    return { ...withDigest(bootstrapIgn), originalBytes, release, sshKeys, warnings: bootstrap.warnings };
   const document = transformIgnition(bootstrap, {
     files: assets.files,
     insertions: assets.insertions,
     record: { version: payloadVersion, release, options: toRecorded(tunnel) },
   });
   const warnings = [...bootstrap.warnings, ...assets.warnings];
-  return { ...serializeIgnition(document), originalBytes, release, firewall: assets.firewall, warnings };
+  return { ...serializeIgnition(document), originalBytes, release, firewall: assets.firewall, sshKeys, warnings };
 }
 
 /** The rule that someone must open for this cluster, without making its payload. Undefined with the tunnel off. */

@@ -214,3 +214,23 @@ export interface Warning {
   readonly platform?: string;
   readonly message: string;
 }
+
+/** Collects problems, so that one error does not hide the others. */
+export class Problems {
+  readonly found: Problem[] = [];
+
+  add(...problems: readonly Problem[]): void {
+    this.found.push(...problems);
+  }
+
+  /** The result of a step, or undefined if it throws problems, which are collected. */
+  attempt<T>(step: () => T): T | undefined {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      this.add(...error.problems);
+      return undefined;
+    }
+  }
+}

@@ -5,9 +5,16 @@ import { afterEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { projectRoot } from "../../src/runtime/project-files.js";
 import { readInputs } from "../../stacks/inputs.ts";
-import { synthesize } from "../../stacks/app.ts";
 import { linesOf } from "../support/cli.ts";
-import { changedExample, exampleOf, metadata, mistakesOf, Project, type ProjectProps } from "../support/stacks.ts";
+import {
+  changedExample,
+  exampleOf,
+  metadata,
+  mistakesOf,
+  Project,
+  type ProjectProps,
+  synthesize,
+} from "../support/stacks.ts";
 
 const { files } = exampleOf("aws");
 const clouds = (...platforms: string[]) =>
@@ -192,7 +199,7 @@ describe("the app", () => {
     projectWith(clouds("aws"));
     expect(project.synth()["aws-bootstrap"]?.output.teardown?.value).toBe("npx cdktf destroy 'aws-*'");
     renameSync(project.configFile, join(project.folder, "my config.yaml"));
-    const inputs = readInputs(join(project.folder, "my config.yaml"), new Date(), project.folder);
+    const inputs = readInputs(join(project.folder, "my config.yaml"), new Date(), { workingDirectory: project.folder });
     synthesize(inputs, project.outdir);
     const text = readFileSync(join(project.outdir, "stacks/aws-bootstrap/cdk.tf.json"), "utf8");
     expect(text).toContain("KONNECTIVITY_CONFIG='my config.yaml' npx cdktf destroy 'aws-*'");

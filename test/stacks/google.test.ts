@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { googleSchema } from "../../constructs/google/config.ts";
+import { google } from "../../constructs/google/config.ts";
 import { readProjectText } from "../../src/runtime/project-files.js";
 import { changedExample, exampleOf, exampleStack, metadata, only, Project, resources } from "../support/stacks.ts";
 
@@ -104,7 +104,7 @@ describe("google-bootstrap", () => {
 describe("docs/google.md", () => {
   const rows = page.split("\n").filter((line) => line.startsWith("| `"));
 
-  it.each(Object.entries(googleSchema.shape))("has %s in its table, with its default", (name, field) => {
+  it.each(Object.entries(google.schema.shape))("has %s in its table, with its default", (name, field) => {
     const row = rows.find((line) => line.split("|")[1]?.includes(`\`${name}\``));
     expect(row).toBeDefined();
     const parsed = field.safeParse(undefined);
@@ -114,6 +114,6 @@ describe("docs/google.md", () => {
 
   it("names no option that is not there", () => {
     const named = rows.flatMap((line) => [...(line.split("|")[1] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name));
-    expect(named.filter((name) => !(name !== undefined && name in googleSchema.shape))).toEqual([]);
+    expect(named.filter((name) => !(name !== undefined && name in google.schema.shape))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { configFileOf } from "../../stacks/inputs.ts";
+import { configFileOf } from "../../stacks/load.ts";
 import { changedExample, exampleOf, metadata, mistakesOf, Project, type ProjectProps } from "../support/stacks.ts";
 
 const { files } = exampleOf("aws");
@@ -150,7 +150,7 @@ describe("the config file", () => {
 
   it("may name paths from its own folder, wherever it is read from", () => {
     const project = projectWith();
-    expect(project.inputs().aws?.rhcosAmi).toBe("ami-00000000000000864");
+    expect(project.inputs().platforms.aws?.rhcosAmi).toBe("ami-00000000000000864");
     expect(project.inputs().stateFolder).toBe(join(project.folder, ".state"));
   });
 });
@@ -159,7 +159,7 @@ describe("the cluster", () => {
   it("is what metadata.json says", () => {
     const inputs = projectWith().inputs();
     expect(inputs).toMatchObject({ infraId: metadata.infraID, uniquePart: metadata.clusterID.slice(0, 8) });
-    expect(inputs.aws?.region).toBe("eu-central-1");
+    expect(inputs.platforms.aws?.region).toBe("eu-central-1");
   });
 
   it("can be named by the config if there is no metadata.json", () => {
@@ -191,7 +191,7 @@ describe("the cluster", () => {
     rmSync(join(project.folder, "coreos-stream.json"));
     const inputs = project.inputs();
     expect(inputs).toMatchObject({ infraId: metadata.infraID, uniquePart: metadata.clusterID.slice(0, 8) });
-    expect(inputs.aws?.region).toBe("eu-central-1");
+    expect(inputs.platforms.aws?.region).toBe("eu-central-1");
     expect(inputs.payload).toEqual({
       present: false,
       why: expect.stringMatching(/^there is no bootstrap\.ign in /) as string,

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Inputs, readInputs } from "../../stacks/inputs.ts";
+import { readInputs } from "../../stacks/inputs.ts";
+import type { Inputs } from "../../stacks/resolve.ts";
 import { UserError } from "../../src/core/errors.ts";
 import { templatesLeft } from "../../src/core/terraform-literal.ts";
 import { decodeContents } from "../../src/core/ignition/contents.ts";
 import { fileEntry, sampleConfig } from "../../src/core/sample/sample.ts";
-import { synthesize } from "../../stacks/app.ts";
 import { filesIn } from "../support/invariants.ts";
-import { changedExample, metadata, sampleStream } from "../support/stacks.ts";
+import { changedExample, metadata, sampleStream, synthesize } from "../support/stacks.ts";
 
 /** Terraform would evaluate both; escaped, both are texts. */
 const marker = "${MARKER-1}%{MARKER-2}";
@@ -83,7 +83,9 @@ function resultOf(input: Planted, onlyRead = false): Result {
   if (input.remembered !== undefined) write(".state/cluster.json", input.remembered);
   if (input.bootstrapIgn !== null) write("ocp/bootstrap.ign", input.bootstrapIgn ?? document);
   try {
-    const inputs = readInputs(file, new Date("2026-11-16T12:00:00Z"), join(folder, workingDirectory));
+    const inputs = readInputs(file, new Date("2026-11-16T12:00:00Z"), {
+      workingDirectory: join(folder, workingDirectory),
+    });
     if (onlyRead) return { code: "" };
     synthesize(change(inputs), outdir);
   } catch (error) {
@@ -253,11 +255,8 @@ describe("a template in the name of a file or folder is never one in the code:",
 
 describe("the last check", () => {
   it.each<[string, (inputs: Inputs) => Inputs]>([
-    ["a region", (inputs) => ({ ...inputs, ...(inputs.aws && { aws: { ...inputs.aws, region: marker } }) })],
-    [
-      "a text in front",
-      (inputs) => ({ ...inputs, ...(inputs.aws && { aws: { ...inputs.aws, vpcId: `x${marker}` } }) }),
-    ],
+    ["a region", (inputs) => withAws(inputs, { region: marker })],
+    ["a text in front", (inputs) => withAws(inputs, { vpcId: `x${marker}` })],
     ["a tag's name", (inputs) => ({ ...inputs, tags: { [marker]: "x" } })],
   ])("refuses code with a template that was neither checked nor escaped, and removes it: %s", (_, change) => {
     const sentences = outcomeOf({ config: changedExample("aws"), change }).split("\n");
@@ -280,3 +279,9 @@ describe("the last check", () => {
     expect(templatesLeft(outside, code)).toEqual(left);
   });
 });
+
+/** With other values in what the AWS stack is made from. */
+function withAws(inputs: Inputs, change: object): Inputs {
+  const { aws } = inputs.platforms;
+  return aws === undefined ? inputs : { ...inputs, platforms: { ...inputs.platforms, aws: { ...aws, ...change } } };
+}

@@ -4,9 +4,18 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { clusterID, metadata, sampleStream } from "../../scripts/example-project.ts";
 import { readProjectText } from "../../src/runtime/project-files.js";
-import { type Inputs, readInputs } from "../../stacks/inputs.ts";
-import { synthesize } from "../../stacks/app.ts";
+import * as app from "../../stacks/app.ts";
+import { readInputs } from "../../stacks/inputs.ts";
+import { platformNames } from "../../stacks/platforms.ts";
+import type { Inputs } from "../../stacks/resolve.ts";
 import { sampleText, type Shape } from "../../src/core/sample/sample.ts";
+
+const stackClasses = await app.loadStackClasses(platformNames);
+
+/** What main.ts does last, with stack classes that are loaded already. */
+export function synthesize(inputs: Inputs, outdir?: string): void {
+  app.synthesize(inputs, stackClasses, outdir);
+}
 
 /** One resource or data source of a stack, as Terraform gets it. */
 export type Block = Record<string, unknown>;
@@ -64,7 +73,7 @@ export class Project {
   }
 
   inputs(now = new Date("2026-11-16T12:00:00Z")): Inputs {
-    return readInputs(this.configFile, now, this.folder);
+    return readInputs(this.configFile, now, { workingDirectory: this.folder });
   }
 
   /** Runs what main.ts runs; the stacks by name. */

@@ -5,10 +5,11 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { readConfig } from "../../src/config/config-file.ts";
 import { readTunnel, tunnelSchema } from "../../src/core/konnectivity/options.ts";
-import { platforms } from "../../src/config/platform.ts";
+import { configFormat } from "../../stacks/platforms.ts";
 import { configJsonSchema } from "../../src/config/schema.ts";
 import { specVersions } from "../../src/core/ignition/config.ts";
 import { projectFile } from "../../src/runtime/project-files.js";
+import { clouds } from "../support/clouds.ts";
 import { exampleOf, Project } from "../support/stacks.ts";
 
 const read = (file: string) => readFileSync(projectFile(file), "utf8");
@@ -25,7 +26,7 @@ describe("docs", () => {
   });
 
   it("the example config is valid, and is all defaults as it says", () => {
-    expect(readConfig(projectFile("docs/examples/konnectivity.yaml")).tunnel).toEqual(readTunnel({}));
+    expect(readConfig(configFormat, projectFile("docs/examples/konnectivity.yaml")).tunnel).toEqual(readTunnel({}));
     expect(Object.keys((parse(read("docs/examples/konnectivity.yaml")) as { tunnel: object }).tunnel)).toEqual(
       Object.keys(readTunnel({})),
     );
@@ -39,23 +40,23 @@ describe("docs", () => {
     expect(options.filter((path) => !names(path))).toEqual([]);
   });
 
-  it.each(platforms)("docs/%s.md names every option", (platform) => {
+  it.each(clouds)("docs/%s.md names every option", (platform) => {
     const page = read(`docs/${platform}.md`);
-    const options = Object.keys(configJsonSchema().properties?.[platform]?.properties ?? {});
+    const options = Object.keys(configJsonSchema(configFormat).properties?.[platform]?.properties ?? {});
     expect(options.length).toBeGreaterThan(10);
     expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
   });
 
   it("docs/configuration.md names every option that platforms share", () => {
     const page = read("docs/configuration.md");
-    const { properties = {} } = configJsonSchema();
+    const { properties = {} } = configJsonSchema(configFormat);
     const kinds = Object.entries(properties.state?.properties ?? {});
     const options = [...Object.keys(properties), ...kinds.flatMap(([, kind]) => Object.keys(kind.properties ?? {}))];
     expect(options.length).toBeGreaterThan(20);
     expect(options.filter((option) => !page.includes(option))).toEqual([]);
   });
 
-  it.each(platforms)("the example of %s is right, and docs/%s.md shows it", (platform) => {
+  it.each(clouds)("the example of %s is right, and docs/%s.md shows it", (platform) => {
     const { files } = exampleOf(platform);
     const project = new Project(read(`docs/examples/${platform}.yaml`), { files });
     try {

@@ -1,4 +1,4 @@
-import type { Platform } from "../../../src/config/platform.ts";
+import type { CloudName } from "../../support/clouds.ts";
 import type { Certificate } from "./certificate.ts";
 import type { MetadataService } from "./metadata-service.ts";
 
@@ -38,7 +38,7 @@ export interface ExpectedPointer {
 
 /** A cloud on this machine, with a cluster in it that someone else made, and a decoy beside that. */
 export interface Cloud {
-  readonly name: Platform;
+  readonly name: CloudName;
   /** Options below the platform's name, and what else the config file has. */
   readonly options: object;
   readonly rest?: object;

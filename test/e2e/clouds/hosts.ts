@@ -1,4 +1,4 @@
-import type { Platform } from "../../../src/config/platform.ts";
+import type { CloudName } from "../../support/clouds.ts";
 import { awsHosts } from "./aws/aws.ts";
 import { accountName } from "./azure/azure.ts";
 import { blobAddress } from "./azure/blob-service.ts";
@@ -15,8 +15,8 @@ const loopback = (name: string): Host => ({ name, address: "127.0.0.1" });
 const metadataService = (name: string): Host => ({ name, address: "169.254.169.254" });
 
 /** The names of a cloud lead to this machine, and no others lead anywhere. */
-export function hostsOf(cloud: Platform): Host[] {
-  const clouds: Record<Platform, Host[]> = {
+export function hostsOf(cloud: CloudName): Host[] {
+  const clouds: Record<CloudName, Host[]> = {
     aws: awsHosts.map(loopback),
     azure: [...azureHosts.map(loopback), { name: `${accountName}.blob.core.windows.net`, address: blobAddress }],
     google: [...googleHosts.map(loopback), metadataService("metadata.google.internal")],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Command, InvalidArgumentError } from "commander";
-import { type Platform, platforms } from "../../../src/config/platform.ts";
+import { type CloudName, clouds as allClouds } from "../../support/clouds.ts";
 import { ensureGoProgram, isBuilt } from "../../../lab/go-programs.js";
 import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 import { ensureMoto } from "./aws/moto.ts";
@@ -22,13 +22,13 @@ const say = (text: string) => {
 };
 
 /** What runs side by side: most clouds have one file of tests, where one goes on where the one before it ended. */
-const filesOf = (cloud: Platform) =>
+const filesOf = (cloud: CloudName) =>
   readdirSync(projectFile("test/e2e/clouds")).filter((name) => new RegExp(`^${cloud}(-.*)?\\.test\\.ts$`).test(name));
 
 const nameOf = (file: string) => file.replace(".test.ts", "");
 
 /** Runs a file of one cloud's tests in namespaces of their own. Whether they passed. */
-async function run(cloud: Platform, file: string, mirror: string): Promise<boolean> {
+async function run(cloud: CloudName, file: string, mirror: string): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), `konnectivity-bootstrap-${cloud}-`));
   // Ignition becomes another user on the way to a machine's files; who does not know their names finds none.
   chmodSync(folder, 0o711);
@@ -91,9 +91,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     for (const child of running) child.kill("SIGKILL");
   });
 
-async function main(clouds: readonly Platform[], { within }: { within?: number }): Promise<void> {
+async function main(clouds: readonly CloudName[], { within }: { within?: number }): Promise<void> {
   let minutes = within ?? Infinity;
-  const mirrors: [Platform, string][] = [];
+  const mirrors: [CloudName, string][] = [];
   const left: string[] = [];
   // The one that is ready soonest comes first.
   const wanted = clouds.map((cloud) => ({ cloud, mirror: new ProviderMirror(cloud) }));
@@ -133,11 +133,11 @@ async function main(clouds: readonly Platform[], { within }: { within?: number }
 }
 
 /** What Azure's tests build beside the provider. */
-const ignitionMinutes = (cloud: Platform) => (cloud === "azure" && !isBuilt("ignition") ? 3 : 0);
+const ignitionMinutes = (cloud: CloudName) => (cloud === "azure" && !isBuilt("ignition") ? 3 : 0);
 
-function asCloud(text: string, previous: readonly Platform[] = []): Platform[] {
-  const cloud = platforms.find((platform) => platform === text);
-  if (cloud === undefined) throw new InvalidArgumentError(`It is one of ${platforms.join(", ")}.`);
+function asCloud(text: string, previous: readonly CloudName[] = []): CloudName[] {
+  const cloud = allClouds.find((platform) => platform === text);
+  if (cloud === undefined) throw new InvalidArgumentError(`It is one of ${allClouds.join(", ")}.`);
   return [...previous, cloud];
 }
 
@@ -148,10 +148,10 @@ function asMinutes(text: string): number {
 
 await new Command("npm run test:clouds --")
   .description("Applies the stacks with the real providers to clouds that run on this machine: docs/clouds-test.md.")
-  .argument("[clouds...]", `any of ${platforms.join(", ")}; all of them if none is named`, asCloud)
+  .argument("[clouds...]", `any of ${allClouds.join(", ")}; all of them if none is named`, asCloud)
   .option("--within <minutes>", "leave out clouds whose providers take longer to build, and say so", asMinutes)
-  .action((clouds: readonly Platform[] | undefined, options: { within?: number }) =>
-    main(clouds === undefined || clouds.length === 0 ? platforms : clouds, options),
+  .action((clouds: readonly CloudName[] | undefined, options: { within?: number }) =>
+    main(clouds === undefined || clouds.length === 0 ? allClouds : clouds, options),
   )
   .parseAsync()
   .catch((error: unknown) => {

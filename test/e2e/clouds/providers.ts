@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { Platform } from "../../../src/config/platform.ts";
+import type { CloudName } from "../../support/clouds.ts";
 import { cached, ensureGoProgram, isBuilt } from "../../../lab/go-programs.js";
 
 /** The Terraform provider that a cloud's stack is run with. */
@@ -14,7 +14,7 @@ interface Provider {
   readonly minutes: number;
 }
 
-const providers: Record<Platform, Provider> = {
+const providers: Record<CloudName, Provider> = {
   aws: { name: "aws", version: "6.34.0", program: "provider-aws", minutes: 36 },
   azure: { name: "azurerm", version: "5.2.0", program: "provider-azurerm", minutes: 12 },
   google: { name: "google", version: "6.50.0", program: "provider-google", minutes: 5 },
@@ -31,7 +31,7 @@ export class ProviderMirror {
   readonly #provider: Provider;
   readonly #name: string;
 
-  constructor(cloud: Platform) {
+  constructor(cloud: CloudName) {
     this.#provider = providers[cloud];
     const { name, version } = this.#provider;
     this.title = `${name} ${version}`;

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
+import { synthesize } from "../../support/stacks.ts";
 import { readInputs } from "../../../stacks/inputs.ts";
 import { stateFileOf } from "../../../src/files/terraform-state.ts";
 import { labFolder } from "../../../lab/folder.ts";
 import { Lab } from "../../../lab/lab.ts";
-import { synthesize } from "../../../stacks/app.ts";
 import { Command } from "../clouds/command.ts";
 import { LoadedLab, processes } from "../load/loaded-lab.ts";
 import { filesIn } from "../../support/invariants.ts";
@@ -62,7 +62,7 @@ function inState(stack: Stack): string[] {
 /** Describes both stacks with this config. */
 function describeStacks(config: object): void {
   writeFileSync(configFile, stringify({ local: { name }, ...config }));
-  synthesize(readInputs(configFile, new Date(), projectRoot), outdir);
+  synthesize(readInputs(configFile, new Date(), { workingDirectory: projectRoot }), outdir);
 }
 
 const runningLab = (): Lab => {

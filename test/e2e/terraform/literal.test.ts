@@ -8,8 +8,7 @@ import { readInputs } from "../../../stacks/inputs.ts";
 import { PayloadFile } from "../../../constructs/shared/payload-file.ts";
 import { DestroyStep } from "../../../constructs/shared/destroy-step.ts";
 import { literal } from "../../../src/core/terraform-literal.ts";
-import { synthesize } from "../../../stacks/app.ts";
-import { Project } from "../../support/stacks.ts";
+import { Project, synthesize } from "../../support/stacks.ts";
 import { runTerraform } from "../../support/terraform.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-literal-"));
@@ -67,7 +66,7 @@ describe("a literal", () => {
     const project = new Project({}, { folder: join(folder, "project") });
     const name = `literal${process.pid}`;
     project.write("k${1}.yaml", `local: { name: ${name} }`);
-    const inputs = readInputs(join(project.folder, "k${1}.yaml"), new Date(), project.folder);
+    const inputs = readInputs(join(project.folder, "k${1}.yaml"), new Date(), { workingDirectory: project.folder });
     synthesize(inputs, project.outdir);
     const terraform = (...args: string[]) =>
       runTerraform([`-chdir=${join(project.outdir, "stacks/local-teardown")}`, ...args]);

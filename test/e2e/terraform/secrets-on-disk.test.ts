@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DataResource } from "cdktf";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Inputs } from "../../../stacks/inputs.ts";
+import type { Inputs } from "../../../stacks/resolve.ts";
 import { MachineSpec } from "../../../constructs/shared/machine-spec.ts";
 import { protectLocalState } from "../../../constructs/shared/state-backend.ts";
 import { newApp, stackPropsOf } from "../../../stacks/app.ts";

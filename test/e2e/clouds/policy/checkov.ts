@@ -1,4 +1,4 @@
-import type { Platform } from "../../../../src/config/platform.ts";
+import type { CloudName } from "../../../support/clouds.ts";
 import { projectFile } from "../../../../src/runtime/project-files.js";
 import { Command } from "../command.ts";
 import { ensurePython } from "../python.ts";
@@ -6,7 +6,7 @@ import { ensurePython } from "../python.ts";
 const shortLived = "it lives only as long as the bootstrap machine, and holds one object";
 
 /** What checkov finds in a plan with default options and stays as it is, with the reason. */
-export const accepted: Record<Platform, Record<string, string>> = {
+export const accepted: Record<CloudName, Record<string, string>> = {
   aws: {
     CKV_AWS_18: `no access log: ${shortLived}`,
     CKV_AWS_21: "no versions: of the payload nothing may be left",

@@ -1,4 +1,4 @@
-import type { Platform } from "../../../../src/config/platform.ts";
+import type { CloudName } from "../../../support/clouds.ts";
 import type { Plan, Planned } from "./agent-port.ts";
 
 type Spoil = (rule: Planned, plan: Plan) => void;
@@ -36,7 +36,7 @@ interface Spoiling {
 }
 
 /** Plans that our rules must refuse: what could go wrong with 8091. */
-export const spoilings: Record<Platform, Spoiling> = {
+export const spoilings: Record<CloudName, Spoiling> = {
   aws: {
     type: "aws_vpc_security_group_ingress_rule",
     ways: [

@@ -228,25 +228,28 @@ describe("the azure part of a config", () => {
     "is in the installer's resource group if metadata.json has it as %j",
     (resourceGroupName) => {
       const without = { ...metadata, azure: { ...metadata.azure, resourceGroupName } };
-      expect(read({}, {}, { metadata: without }).azure?.resourceGroupName).toBe(`${metadata.infraID}-rg`);
+      expect(read({}, {}, { metadata: without }).platforms.azure?.resourceGroupName).toBe(`${metadata.infraID}-rg`);
     },
   );
 
   it("takes a resource group in any script, as Azure does", () => {
     const group = "größe-本番_(1)";
     const named = { ...metadata, azure: { ...metadata.azure, resourceGroupName: group } };
-    expect(read({}, {}, { metadata: named }).azure?.resourceGroupName).toBe(group);
-    expect(read({ resourceGroupName: group }).azure?.resourceGroupName).toBe(group);
+    expect(read({}, {}, { metadata: named }).platforms.azure?.resourceGroupName).toBe(group);
+    expect(read({ resourceGroupName: group }).platforms.azure?.resourceGroupName).toBe(group);
   });
 
   it("knows the clouds that metadata.json may name", () => {
     const inCloud = (cloudName?: string) => ({ metadata: { ...metadata, azure: { ...metadata.azure, cloudName } } });
-    expect(read({}, {}, inCloud()).azure).toMatchObject({ environment: "public", blobDomain: "blob.core.windows.net" });
-    expect(read({}, {}, inCloud("AzureUSGovernmentCloud")).azure).toMatchObject({
+    expect(read({}, {}, inCloud()).platforms.azure).toMatchObject({
+      environment: "public",
+      blobDomain: "blob.core.windows.net",
+    });
+    expect(read({}, {}, inCloud("AzureUSGovernmentCloud")).platforms.azure).toMatchObject({
       environment: "usgovernment",
       blobDomain: "blob.core.usgovcloudapi.net",
     });
-    expect(read({ cloudName: "AzureChinaCloud" }).azure).toMatchObject({
+    expect(read({ cloudName: "AzureChinaCloud" }).platforms.azure).toMatchObject({
       environment: "china",
       blobDomain: "blob.core.chinacloudapi.cn",
     });
@@ -265,7 +268,7 @@ describe("the azure part of a config", () => {
   });
 
   it("fills in what the UPI templates name", () => {
-    expect(read().azure).toMatchObject({
+    expect(read().platforms.azure).toMatchObject({
       region: "westeurope",
       resourceGroupName: `${infraID}-rg`,
       networkResourceGroupName: `${infraID}-rg`,
@@ -277,13 +280,13 @@ describe("the azure part of a config", () => {
       bootstrapVMSize: "Standard_D4as_v5",
       pointer: { by: "sas", hours: 24 },
     });
-    expect(read({ networkResourceGroupName: "net" }).azure).toMatchObject({
+    expect(read({ networkResourceGroupName: "net" }).platforms.azure).toMatchObject({
       resourceGroupName: `${infraID}-rg`,
       networkSecurityGroupResourceGroupName: "net",
     });
-    expect(read({}, { architecture: "aarch64" }).azure?.bootstrapVMSize).toBe("Standard_D4ps_v5");
-    expect(read({ pointer: "identity" }).azure?.pointer).toEqual({ by: "identity", waitSeconds: 300 });
-    expect(read({ imageId: image }).azure?.image).toEqual({ id: image });
+    expect(read({}, { architecture: "aarch64" }).platforms.azure?.bootstrapVMSize).toBe("Standard_D4ps_v5");
+    expect(read({ pointer: "identity" }).platforms.azure?.pointer).toEqual({ by: "identity", waitSeconds: 300 });
+    expect(read({ imageId: image }).platforms.azure?.image).toEqual({ id: image });
   });
 
   it.each(["Standard_DS3_v2", "Standard_E16-4as_v5", "Standard_NC4as_T4_v3", "Standard_B4ms"])("takes %s", (size) => {

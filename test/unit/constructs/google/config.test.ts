@@ -32,7 +32,7 @@ const shared = { state: { gcs: { bucket: "state", keyPrefix: "clusters/sample" }
 
 describe("the google part of a config", () => {
   it("of the example is right, and its blanks are filled in", () => {
-    expect(inputs().google).toMatchObject({
+    expect(inputs().platforms.google).toMatchObject({
       project: "sample-project",
       networkProject: "sample-project",
       region: "europe-west1",
@@ -44,7 +44,7 @@ describe("the google part of a config", () => {
       publicIp: false,
       identityWaitSeconds: 120,
     });
-    expect(inputs().google).not.toHaveProperty("shielded", expect.anything());
+    expect(inputs().platforms.google).not.toHaveProperty("shielded", expect.anything());
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe("the google part of a config", () => {
       { secureBoot: true, vtpm: false, integrityMonitoring: false },
     ],
   ])("completes shielded VM options with Google's defaults: %j", (google, shielded) => {
-    expect(inputs(google).google?.shielded).toEqual(shielded);
+    expect(inputs(google).platforms.google?.shielded).toEqual(shielded);
   });
 
   it("refuses integrity monitoring without a virtual TPM", () => {
@@ -219,7 +219,7 @@ describe("the google part of a config", () => {
           subnet: `${prefix}sample-project/regions/europe-west1/subnetworks/sub`,
           instanceGroup: `${prefix}sample-project/zones/europe-west1-b/instanceGroups/group`,
           image: `${prefix}rhcos-cloud/global/images/family/rhcos`,
-        }).google,
+        }).platforms.google,
       ).toMatchObject({ clusterNetwork: "net", subnet: "sub", instanceGroup: "group" });
   });
 
@@ -283,7 +283,7 @@ describe("the google part of a config", () => {
   });
 
   it("takes the host project from the config, the network's link or metadata.json", () => {
-    const projectOf = (google: object) => inputs(google, {}, { metadata: host }).google?.networkProject;
+    const projectOf = (google: object) => inputs(google, {}, { metadata: host }).platforms.google?.networkProject;
     expect(projectOf({})).toBe("host-project");
     expect(projectOf({ networkProject: "my-host" })).toBe("my-host");
     expect(projectOf({ clusterNetwork: "projects/my-host/global/networks/x" })).toBe("my-host");
@@ -303,7 +303,7 @@ describe("the google part of a config", () => {
       expect.stringContaining("google.image is missing; expected an image, or `stream`"),
     ]);
     expect(mistakes({ image: "projects/my-project/global/images/x" }, { stream: undefined })).toEqual([]);
-    expect(inputs({}, { stream: undefined }, { shape: "none" }).google?.image).toBe(
+    expect(inputs({}, { stream: undefined }, { shape: "none" }).platforms.google?.image).toBe(
       "projects/placeholder/global/images/placeholder",
     );
   });

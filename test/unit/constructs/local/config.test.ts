@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { localSchema, resolveLocal } from "../../../../constructs/local/config.ts";
+import { type LocalConfig, local } from "../../../../constructs/local/config.ts";
 import { parseConfig } from "../../../../src/core/schema/parse.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { decodeContents } from "../../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
 
-const read = (value: unknown) => parseConfig(localSchema, value, "local");
+const read = (value: unknown): LocalConfig => parseConfig(local.schema, value, "local");
 
 describe("the local platform's config", () => {
   it("has a default for everything", () => {
@@ -22,9 +22,10 @@ describe("the local platform's config", () => {
   });
 
   it.each(["IPv4", "IPv6"] as const)("makes a payload for %s", (ipFamily) => {
-    const { nodes, payload } = resolveLocal(read({ nodes: 3, ipFamily }), readTunnel({}), new Date());
-    expect(nodes).toBe(3);
-    const { files } = (JSON.parse(payload.text) as IgnitionConfig).storage ?? {};
+    const config = read({ nodes: 3, ipFamily });
+    expect(local.resolve(config, {} as Parameters<typeof local.resolve>[1]).nodes).toBe(3);
+    const payload = local.lab?.payload(config, readTunnel({}), new Date());
+    const { files } = (JSON.parse(payload?.text ?? "") as IgnitionConfig).storage ?? {};
     const settings = files?.find(({ path }) => path.endsWith("/settings.sh"));
     expect(String(decodeContents(settings?.contents))).toContain(`TUNNEL_FAMILIES='${ipFamily === "IPv4" ? 4 : 6}'`);
   });

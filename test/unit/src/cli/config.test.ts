@@ -14,7 +14,8 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { projectFile, readProjectText } from "../../../../src/runtime/project-files.js";
 import { readInputs } from "../../../../stacks/inputs.ts";
-import { platforms } from "../../../../src/config/platform.ts";
+import { configFormat } from "../../../../stacks/platforms.ts";
+import { clouds } from "../../../support/clouds.ts";
 import { configJsonSchema, type SchemaNode } from "../../../../src/config/schema.ts";
 import { command, linesOf, run, runWith } from "../../../support/cli.ts";
 import { changedExample, exampleOf, metadata, Project } from "../../../support/stacks.ts";
@@ -38,7 +39,7 @@ const missing = {
 };
 
 describe("config init", () => {
-  it.each(platforms)("writes a file for %s that is YAML, says what is missing, and nothing else", async (platform) => {
+  it.each(clouds)("writes a file for %s that is YAML, says what is missing, and nothing else", async (platform) => {
     const file = join(root, `${platform}.yaml`);
     const made = await command("config", "init", platform, "--config", file);
     expect(made).toMatchObject({ code: 0, stderr: "" });
@@ -49,17 +50,19 @@ describe("config init", () => {
     mkdirSync(join(root, "ocp"), { recursive: true });
     const { code, stdout, stderr } = await command("config", "check", "--config", file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    const options = linesOf(stderr).map((line) => /^error: (\S+) is missing; expected /.exec(line)?.[1]);
+    const options = linesOf(stderr).map(
+      (line) => /^error: (?:\S+:\d+:\d+: )?(\S+) is missing; expected /.exec(line)?.[1],
+    );
     expect(options).toEqual(
       missing[platform].flatMap((option) => (option === "" ? ["infrastructureName"] : [`${platform}.${option}`])),
     );
   });
 
-  it.each(platforms)("explains every option of %s", async (platform) => {
+  it.each(clouds)("explains every option of %s", async (platform) => {
     const file = join(root, `${platform}-explained.yaml`);
     await command("config", "init", platform, "--config", file);
     const lines = readFileSync(file, "utf8").split("\n");
-    const properties = configJsonSchema().properties?.[platform]?.properties ?? {};
+    const properties = configJsonSchema(configFormat).properties?.[platform]?.properties ?? {};
     for (const [name, { description = "" }] of Object.entries(properties)) {
       const at = lines.findIndex((line) => new RegExp(`^  (# )?${name}:`).test(line));
       expect(at, name).toBeGreaterThan(0);
@@ -134,6 +137,40 @@ describe("config check", () => {
     expect(stderr).toContain("add aws, azure, google or local to it");
   });
 
+  it("prints line and column of every error in the config file", async () => {
+    const file = join(root, "positions.yaml");
+    const lines = [
+      `installDir: ${join(project.folder, "ocp")}`,
+      "tagz: {}",
+      "tunnel:",
+      "  transport: tcp",
+      "aws:",
+      "  masterSecurityGroupId: sg-0123456789abcdef0",
+      "  vpcId: no-vpc",
+      "  publicIp: true",
+      "  bootstrapSecurityGroupIds: [sg-0123456789abcdef0, sg]",
+      "  privateSubnet: subnet-0123456789abcdef0",
+    ];
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    const { stderr } = await command("config", "check", "--config", file);
+    const found = linesOf(stderr).map((line) =>
+      /^error: (?:\S+positions\.yaml:(\d+:\d+): )?([^;]+?) (?:is|do)/.exec(line),
+    );
+    expect(found.map((match) => match?.slice(1, 3))).toEqual([
+      ["7:3", "aws.vpcId"],
+      // The map that lacks it.
+      ["5:1", "aws.workerSecurityGroupId"],
+      ["9:53", "aws.bootstrapSecurityGroupIds.1"],
+      ["2:1", "tagz"],
+      // The first of the options that the file has.
+      ["4:3", "tunnel.protocol grpc and tunnel.transport tcp"],
+      ["10:3", "aws.privateSubnet and aws.publicIp true"],
+      ["5:1", "aws.internalApiTargetGroupArn"],
+      ["5:1", "aws.internalServiceTargetGroupArn"],
+      ["5:1", "aws.rhcosAmi"],
+    ]);
+  });
+
   describe("an install folder that is not there", () => {
     const gone = { installDir: "opc", infrastructureName: metadata.infraID };
     const check = (config: object) => {
@@ -141,7 +178,7 @@ describe("config check", () => {
       return command("config", "check", "--config", join(project.folder, "gone.yaml"));
     };
     const refusal = new RegExp(
-      '^error: installDir is \\S*opc, which is not there; expected the folder in which "openshift-install create ignition-configs" ran \\(nothing is deployed that could be destroyed without it\\)\\.$',
+      '^error: \\S+gone.yaml:1:\\d+: installDir is \\S*opc, which is not there; expected the folder in which "openshift-install create ignition-configs" ran \\(nothing is deployed that could be destroyed without it\\)\\.$',
     );
     const warning =
       /^warning: The install folder \S*opc \(installDir\) is not there: what was deployed can be destroyed, but nothing can be deployed\.\n$/;
@@ -158,8 +195,8 @@ describe("config check", () => {
 
     it("is refused together with every other mistake, and without what follows from it", async () => {
       const { stderr } = await check(changedExample("aws", { vpcId: "no-vpc" }, { installDir: "opc" }));
-      expect(stderr).toMatch(/^error: aws\.vpcId is /m);
-      expect(stderr).toMatch(/^error: installDir is /m);
+      expect(stderr).toMatch(/^error: \S+gone\.yaml:1:\d+: aws\.vpcId is /m);
+      expect(stderr).toMatch(/^error: \S+gone\.yaml:1:\d+: installDir is /m);
       expect(linesOf(stderr)).toHaveLength(2);
     });
 
@@ -223,12 +260,12 @@ describe("the JSON Schema", () => {
         Object.entries(part.properties ?? {}).flatMap(([name, child]) => silent(child, `${path}.${name}`)),
       ),
     ];
-    expect(silent(configJsonSchema(), "")).toEqual([]);
+    expect(silent(configJsonSchema(configFormat), "")).toEqual([]);
   });
 });
 
 it("an editor finds the schema by the first line of the examples", () => {
-  for (const platform of platforms) {
+  for (const platform of clouds) {
     const example = projectFile(`docs/examples/${platform}.yaml`);
     const [line = ""] = readFileSync(example, "utf8").split("\n");
     const [, path = ""] = /^# yaml-language-server: \$schema=(\S+)$/.exec(line) ?? [];

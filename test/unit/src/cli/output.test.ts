@@ -12,10 +12,9 @@ import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
 import { recordPath } from "../../../../src/core/ignition/record.ts";
 import { fileEntry, sampleText } from "../../../../src/core/sample/sample.ts";
 import { projectFile } from "../../../../src/runtime/project-files.js";
-import { synthesize } from "../../../../stacks/app.ts";
 import { withApi } from "../../../support/api.ts";
 import { command, linesOf } from "../../../support/cli.ts";
-import { changedExample, exampleOf, metadata, Project } from "../../../support/stacks.ts";
+import { changedExample, exampleOf, metadata, Project, synthesize } from "../../../support/stacks.ts";
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 /** What a terminal obeys, reorders or hides. */

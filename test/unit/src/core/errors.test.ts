@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../../../src/config/config-file.ts";
-import { configFileIfThere } from "../../../../stacks/inputs.ts";
+import { findConfigFile } from "../../../../stacks/load.ts";
+import { configFormat } from "../../../../stacks/platforms.ts";
+import { amiIn } from "../../../../constructs/aws/config.ts";
+import { imageIn } from "../../../../constructs/google/config.ts";
 import { readUserFile, writeUserFiles } from "../../../../src/files/user-file.ts";
 import { readInstallDir } from "../../../../src/config/install-dir.ts";
 import { readStream } from "../../../../src/config/stream.ts";
@@ -24,13 +27,12 @@ import type { FileEntry } from "../../../../src/core/ignition/config.ts";
 import { type PointerProps, pointerTo } from "../../../../src/core/ignition/pointer.ts";
 import { UserError, type Problem, type ProblemCode, problemCodes } from "../../../../src/core/errors.ts";
 import { bootkubeScript, fileEntry, sampleConfig, sampleText } from "../../../../src/core/sample/sample.ts";
-import { synthesize } from "../../../../stacks/app.ts";
 import { labIsUp } from "../../../../lab/lab.ts";
 import { checkControllers } from "../../../../lab/machine.ts";
 import { timeLimit, timeoutVariable } from "../../../../src/core/time-limits.ts";
 import { kubeconfigText, withApi } from "../../../support/api.ts";
 import { removeLab, startLab } from "../../../support/lab.ts";
-import { changedExample, exampleOf, metadata, Project } from "../../../support/stacks.ts";
+import { changedExample, exampleOf, metadata, Project, synthesize } from "../../../support/stacks.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 const bootkubePath = "/usr/local/bin/bootkube.sh";
@@ -65,7 +67,7 @@ function userFile(name: string, text: string): string {
   return file;
 }
 
-const config = (text: string) => readConfig(userFile("config.yaml", text));
+const config = (text: string) => readConfig(configFormat, userFile("config.yaml", text));
 
 function installDir(name: string, metadata?: string): string {
   const dir = join(folder, name);
@@ -207,7 +209,7 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
         project.synth();
         project.write(".state/aws-bootstrap.tfstate", deployedState);
         rmSync(project.configFile);
-        configFileIfThere({}, project.folder);
+        findConfigFile({}, project.folder);
       });
     },
   ],
@@ -262,8 +264,8 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   "file-unreadable": [
     () => readUserFile(join(folder, "nothing"), "check it"),
     () => readUserFile(folder, "check it"),
-    () => readInstallDir(join(folder, "nowhere")),
-    () => readConfig(join(folder, "nothing")),
+    () => readInstallDir(configFormat, join(folder, "nowhere")),
+    () => readConfig(configFormat, join(folder, "nothing")),
     () => {
       command("inspect", join(folder, "nothing"));
     },
@@ -282,7 +284,7 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     },
   ],
   "metadata-invalid": ["", "[]", "{}", '{"clusterName":"a","infraID":5}'].map(
-    (metadata) => () => readInstallDir(installDir("with-metadata", metadata)),
+    (metadata) => () => readInstallDir(configFormat, installDir("with-metadata", metadata)),
   ),
   "template-refused": [
     () => {
@@ -297,10 +299,10 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => {
       const images = { aws: { regions: { "eu-central-1": { image: "not an ami" } } } };
       const stream = JSON.stringify({ architectures: { x86_64: { images } } });
-      return readStream(userFile("stream.json", stream)).awsImage("x86_64", "eu-central-1");
+      return amiIn(readStream(userFile("stream.json", stream)), "x86_64", "eu-central-1");
     },
-    () => readStream(userFile("stream.json", '{"architectures":{}}')).awsImage("x86_64", "eu-central-1"),
-    () => readStream(userFile("stream.json", '{"architectures":{"aarch64":{}}}')).googleImage("aarch64"),
+    () => amiIn(readStream(userFile("stream.json", '{"architectures":{}}')), "x86_64", "eu-central-1"),
+    () => imageIn(readStream(userFile("stream.json", '{"architectures":{"aarch64":{}}}')), "aarch64"),
   ],
   "not-a-payload": [() => inspect(sampleText("4.18"), "some.ign")],
   "root-needed": [

@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { boolean, integer, oneOf, pattern, text } from "../core/schema/fields.ts";
+import { tunnelSchema } from "../core/konnectivity/options.ts";
+import { infraIdPattern, type MetadataSchema, metadataSchemaFor } from "./metadata.ts";
+import type { Platform } from "./platform.ts";
+import { stateSchema } from "./state.ts";
+import { architectures } from "./stream.ts";
+
+/** The user's files, as far as they depend on the platforms. */
+export interface ConfigFormat {
+  readonly platforms: readonly Platform[];
+  /** The platforms that a real cluster can be on, which is all but the labs. */
+  readonly clouds: readonly Platform[];
+  /** The config file's. */
+  readonly schema: z.ZodType<RawConfig>;
+  /** Without the platforms' required options, for a config with errors. */
+  readonly partialSchema: z.ZodType<RawConfig>;
+  readonly metadataSchema: MetadataSchema;
+}
+
+/** The options that every platform shares. */
+export type CommonConfig = z.output<z.ZodObject<ReturnType<typeof commonShape>>>;
+
+/** A config file as it is parsed: the platforms are among the other options. */
+export type RawConfig = CommonConfig & Readonly<Record<string, unknown>>;
+
+/** The format of the config file and of metadata.json for these platforms. */
+export function defineConfig(platforms: readonly Platform[]): ConfigFormat {
+  const common = commonShape(platforms);
+  const error = `an object with the keys installDir, tunnel, ${platforms[0]?.name ?? ""}, …`;
+  const schemaOf = (options: (platform: Platform) => z.ZodObject) =>
+    z.strictObject(
+      {
+        ...common,
+        ...Object.fromEntries(platforms.map((one) => [one.name, options(one).optional().describe(one.description)])),
+      },
+      { error },
+    ) as unknown as z.ZodType<RawConfig>;
+  return {
+    platforms,
+    clouds: platforms.filter(({ lab }) => lab === undefined),
+    schema: schemaOf(({ schema }) => schema),
+    partialSchema: schemaOf(({ schema }) => schema.partial()),
+    metadataSchema: metadataSchemaFor(platforms),
+  };
+}
+
+/** The name of a platform. */
+export function isPlatform(format: ConfigFormat, name: string): boolean {
+  return format.platforms.some((platform) => platform.name === name);
+}
+
+const versionRange = pattern(
+  'a version constraint like ">= 6.25.0, < 7.0.0"',
+  /^\s*(=|!=|>=?|<=?|~>)?\s*\d+(\.\d+){0,2}(-[\w.]+)?\s*(,\s*(=|!=|>=?|<=?|~>)?\s*\d+(\.\d+){0,2}(-[\w.]+)?\s*)*$/,
+);
+
+/** The config file: one cluster, any number of platforms. Paths are relative to the file. */
+const commonShape = (platforms: readonly Platform[]) => ({
+  installDir: text("a folder")
+    .default(".")
+    .describe('Folder in which "openshift-install create ignition-configs" ran.'),
+  infrastructureName: pattern(
+    "an infra ID like prod-x7k2p (lower case letters, digits and -, at most 27)",
+    infraIdPattern,
+  )
+    .optional()
+    .describe("The cluster's infra ID. Default: metadata.json's."),
+  stream: text("a file")
+    .optional()
+    .describe('File with what "openshift-install coreos print-stream-json" printed: names the machine image.'),
+  architecture: oneOf(...architectures)
+    .default("x86_64")
+    .describe("The bootstrap machine's; the image's and the machine type's must be the same."),
+  tags: z
+    .record(z.string(), z.string({ error: "a text" }), { error: "an object of texts" })
+    .default({})
+    .describe("Your own tags (Google: labels), on everything that takes them."),
+  firewall: oneOf("managed", "external")
+    .default("managed")
+    .describe("`external`: no rule for 8091 is made; the one that is needed is an output."),
+  replaceMachine: boolean().default(false).describe("Whether a changed payload replaces a running machine."),
+  state: stateSchema,
+  providerVersions: providerVersionsSchema(platforms),
+  teardown: z
+    .strictObject(
+      {
+        kubeconfig: text("a file")
+          .optional()
+          .describe("The cluster's kubeconfig. Default: KUBECONFIG's, or auth/kubeconfig in the install folder."),
+        waitMinutes: integer(0, 240)
+          .default(0)
+          .describe("How long destroying waits for a cluster that still needs its bootstrap machine."),
+      },
+      { error: "an object with kubeconfig, waitMinutes" },
+    )
+    .prefault({})
+    .describe("How the cluster is asked before its bootstrap machine is destroyed: docs/teardown.md."),
+  tunnel: tunnelSchema,
+});
+
+function providerVersionsSchema(platforms: readonly Platform[]) {
+  const providers = platforms.flatMap(({ provider }) => (provider === undefined ? [] : [provider]));
+  const shape = Object.fromEntries(
+    providers.map(({ name, source, versions }) => [name, versionRange.default(versions).describe(source)]),
+  );
+  return z
+    .strictObject(shape, { error: `an object with ${providers.map(({ name }) => name).join(", ")}` })
+    .prefault({})
+    .describe("Which versions of the Terraform providers are taken.");
+}

@@ -1,0 +1,163 @@
+import { existsSync, statSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { type Config, readPartialConfig } from "../src/config/config-file.ts";
+import { bootstrapIgnOf, metadataOf } from "../src/config/install-dir.ts";
+import type { Metadata } from "../src/config/metadata.ts";
+import { deployedIn, readSavedMetadata } from "../src/config/saved-metadata.ts";
+import { readStream, type Stream } from "../src/config/stream.ts";
+import { type Problem, Problems, UserError, problem } from "../src/core/errors.ts";
+import { isThere } from "../src/files/user-file.ts";
+import { configFormat } from "./platforms.ts";
+
+/** The environment variable that names the config file. */
+export const configVariable = "KONNECTIVITY_CONFIG";
+const usualFile = "konnectivity.yaml";
+const usualStateFolder = ".state";
+
+/** The config file to use: the one that the environment names, or konnectivity.yaml. */
+export function configFileOf(environment: Readonly<Record<string, string | undefined>>): string {
+  const named = environment[configVariable];
+  return named === undefined || named === "" ? usualFile : named;
+}
+
+/** The config file to read: undefined if the environment names none and konnectivity.yaml does not exist. */
+export function findConfigFile(
+  environment: Readonly<Record<string, string | undefined>>,
+  workingDirectory = process.cwd(),
+): string | undefined {
+  const file = configFileOf(environment);
+  if (file !== usualFile || existsSync(resolve(workingDirectory, file))) return file;
+  if (deployedIn(configFormat, resolve(workingDirectory, usualStateFolder)).length > 0)
+    throw new UserError(problem("config-gone", { file, folder: usualStateFolder }));
+  return undefined;
+}
+
+export interface LoadOptions {
+  /** Where an operator will run the command lines that are shown. @default - this process's */
+  readonly workingDirectory?: string;
+  /**
+   * Whether a missing install folder is an error if nothing is deployed. What is deployed can be destroyed without it, and
+   * a destroy describes everything first.
+   * @default false
+   */
+  readonly installDirRequired?: boolean;
+}
+
+/** The user's files, and everything that is wrong with them. */
+export interface Loaded {
+  /** Absolute. @default - there is none */
+  readonly configFile?: string;
+  /** Absolute. */
+  readonly workingDirectory: string;
+  /** Without its invalid values. */
+  readonly config: Config;
+  /** Options with invalid values: other problems with them follow from that. */
+  readonly invalidOptions: readonly string[];
+  /** Adds the position in the config file to a problem. */
+  readonly locate: (found: Problem) => Problem;
+  readonly installDir: InstallDirState;
+  /** Absolute. @default - the state is not local */
+  readonly stateFolder?: string;
+  /** Clouds whose stacks have resources in the state folder. */
+  readonly deployed: readonly string[];
+  /** Of the install folder, or else saved beside the state. @default - not known */
+  readonly metadata?: Metadata;
+  /** What a deploy saved beside the state. @default - nothing */
+  readonly savedMetadata?: Metadata;
+  /** metadata.json cannot be read, or nobody knows where it is, which is among the problems. */
+  readonly metadataDamaged: boolean;
+  /** @default - none is given, or it cannot be read */
+  readonly stream?: Stream;
+  readonly problems: readonly Problem[];
+}
+
+export interface InstallDirState {
+  /** Absolute. */
+  readonly folder: string;
+  /** For command lines that operators copy: relative to the working directory. */
+  readonly shown: string;
+  readonly missing: boolean;
+  /** Undefined if that cannot be found out, which is among the problems. */
+  readonly hasBootstrapIgn: boolean | undefined;
+}
+
+/**
+ * Reads the config file and the files that it names. All problems are collected: what is wrong with one file hides nothing
+ * of another.
+ * @param file the config file; without one there is the lab alone
+ * @throws UserError if the config file cannot be read at all
+ */
+export function load(file: string | undefined, options: LoadOptions = {}): Loaded {
+  const { workingDirectory = process.cwd(), installDirRequired = false } = options;
+  const { config: given, problems: inFile, invalidOptions, locate } = readPartialConfig(configFormat, file);
+  const config = file === undefined ? { ...given, platforms: labsWithDefaults() } : given;
+  const problems = new Problems();
+  const inConfigFolder = (path: string) => resolve(file === undefined ? workingDirectory : dirname(file), path);
+  const folder = inConfigFolder(config.installDir);
+  const shown = relative(workingDirectory, folder) || ".";
+  const missing = isMissing(folder);
+  const stateFolder = config.state.local && inConfigFolder(config.state.local.folder);
+  const deployed = stateFolder === undefined ? [] : deployedIn(configFormat, stateFolder);
+
+  const ofInstallDir = problems.attempt(() => ({ metadata: metadataOf(configFormat, folder) }));
+  const saved =
+    stateFolder === undefined
+      ? undefined
+      : problems.attempt(() => ({ metadata: readSavedMetadata(configFormat, stateFolder) }));
+  const destroyable = stateFolder === undefined || deployed.some((platform) => platform in config.platforms);
+  if (installDirRequired && missing && inCloud(config) && !destroyable) problems.add(installDirMissing(shown));
+  const metadataDamaged = problems.found.length > 0 || invalidOptions.includes("installDir");
+
+  const hasBootstrapIgn = problems.attempt(() => isThere(bootstrapIgnOf(folder)));
+  const streamFile = config.stream === undefined ? undefined : inConfigFolder(config.stream);
+  // Without bootstrap.ign everything can only be destroyed, which takes no image.
+  const streamNeeded = hasBootstrapIgn !== false || (streamFile !== undefined && existsSync(streamFile));
+  const stream = streamFile === undefined || !streamNeeded ? undefined : problems.attempt(() => readStream(streamFile));
+  return {
+    configFile: file === undefined ? undefined : resolve(file),
+    workingDirectory: resolve(workingDirectory),
+    config,
+    invalidOptions,
+    locate,
+    installDir: { folder, shown, missing, hasBootstrapIgn },
+    stateFolder,
+    deployed,
+    metadata: ofInstallDir === undefined ? undefined : (ofInstallDir.metadata ?? saved?.metadata),
+    savedMetadata: saved?.metadata,
+    metadataDamaged,
+    stream,
+    problems: [...inFile, ...withoutConsequences(problems.found, invalidOptions).map(locate)],
+  };
+}
+
+/** Whether the config has a platform that a real cluster is on. */
+export const inCloud = ({ platforms }: Config) => configFormat.clouds.some(({ name }) => name in platforms);
+
+/** Without the problems that follow from invalid values, which are reported themselves. */
+export function withoutConsequences(problems: readonly Problem[], invalidOptions: readonly string[]): Problem[] {
+  const follows = (option: string) =>
+    invalidOptions.some((path) => path === option || path.startsWith(`${option}.`) || option.startsWith(`${path}.`));
+  return problems.filter(({ options }) => !options.some(follows));
+}
+
+const labsWithDefaults = () =>
+  Object.fromEntries(
+    configFormat.platforms.filter(({ lab }) => lab !== undefined).map(({ name, schema }) => [name, schema.parse({})]),
+  );
+
+/** Any other reason why it cannot be read is reported where its files are read. */
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+const installDirMissing = (shown: string) =>
+  problem("option-invalid", {
+    option: "installDir",
+    found: `${shown}, which is not there`,
+    expected:
+      'the folder in which "openshift-install create ignition-configs" ran (nothing is deployed that could be destroyed without it)',
+  });

@@ -1,0 +1,217 @@
+import { createHash } from "node:crypto";
+import { relative } from "node:path";
+import type { PayloadContent } from "../constructs/shared/payload-file.ts";
+import { recordName } from "../constructs/shared/digest-tag.ts";
+import type { Config } from "../src/config/config-file.ts";
+import type { Metadata } from "../src/config/metadata.ts";
+import type { PlatformContext } from "../src/config/platform.ts";
+import { canonicalIp, isIpAddress, liesIn } from "../src/core/addresses.ts";
+import { Problems, problem, UserError, type Warning } from "../src/core/errors.ts";
+import type { RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
+import type { Built, LabInput } from "./build.ts";
+import { inCloud, type Loaded, withoutConsequences } from "./load.ts";
+import { configFormat, type PlatformInputs } from "./platforms.ts";
+
+/** Everything that the stacks are made from, read and checked. */
+export interface Inputs extends Pick<
+  Config,
+  "tags" | "firewall" | "replaceMachine" | "providerVersions" | "state" | "tunnel"
+> {
+  /** Absolute. @default - there is none */
+  readonly configFile?: string;
+  /** Where an operator runs the command lines that are shown. Absolute. */
+  readonly workingDirectory: string;
+  readonly infraId: string;
+  /** A few hex digits that make names unique in a whole cloud. */
+  readonly uniquePart: string;
+  /** For command lines that operators copy: relative to the working directory. */
+  readonly installDir: string;
+  /** Whether a rule for 8091 is created. */
+  readonly opensTunnelPort: boolean;
+  /** Absolute. @default - the state is not local */
+  readonly stateFolder?: string;
+  /** To be saved beside a local state. @default - not known */
+  readonly metadata?: Metadata;
+  /** The cluster's. */
+  readonly payload: PayloadContent;
+  /** The rule that must be open. @default - the tunnel is off, or there is no payload */
+  readonly requiredIngress?: RequiredIngress;
+  /** The machine's private address. @default - the config does not fix it */
+  readonly fixedAddress?: string;
+  readonly warnings: readonly Warning[];
+  /** Of the platforms in the config. */
+  readonly platforms: PlatformInputs;
+  /** Of the platforms in the config that are labs, by the platform's name. */
+  readonly labs: Readonly<Record<string, LabInput>>;
+}
+
+/**
+ * Checks the options against everything that is known, and fills in what the config leaves out.
+ * @throws UserError with every problem of this step and of those before it
+ */
+export function resolve(loaded: Loaded, built: Built): Inputs {
+  const { config, installDir, stateFolder, metadata, invalidOptions, locate } = loaded;
+  const { tunnel } = config;
+  const problems = new Problems();
+  const warnings: Warning[] = stillDeployed(loaded);
+  const infraId = resolveInfraId(loaded, problems);
+  checkStateOwner(loaded, infraId, problems);
+  checkTagNames(config, problems);
+  const fixedAddress = tunnel !== "off" && isIpAddress(tunnel.address) ? canonicalIp(tunnel.address) : undefined;
+  checkAddress(config, fixedAddress, built.requiredIngress, problems);
+  const opensTunnelPort = tunnel !== "off" && config.firewall === "managed";
+  const context = {
+    infraId,
+    architecture: config.architecture,
+    stream: loaded.stream,
+    streamGiven: config.stream !== undefined,
+    fixedAddress,
+    machineNetworks: built.requiredIngress?.sources.networks ?? [],
+    opensTunnelPort,
+    sshKeys: built.sshKeys,
+    tags: config.tags,
+    destroyOnly: installDir.hasBootstrapIgn === false,
+    sharedState: stateFolder === undefined,
+    metadataDamaged: loaded.metadataDamaged,
+  };
+  const resolved = resolvePlatforms(loaded, context, problems, warnings);
+  const found = [...built.problems, ...problems.found];
+  const all = [...loaded.problems, ...withoutConsequences(found, invalidOptions).map(locate)];
+  // The payloads of the cluster and of a lab can have the same problem.
+  const unique = [...new Map(all.map((one) => [one.message, one])).values()];
+  if (unique.length > 0) throw new UserError(...unique);
+  return {
+    ...config,
+    platforms: resolved,
+    labs: built.labs,
+    configFile: loaded.configFile,
+    workingDirectory: loaded.workingDirectory,
+    infraId,
+    // With a shared state a machine without metadata.json must come to the same names.
+    uniquePart: uniquePartOf((stateFolder === undefined ? undefined : metadata?.clusterID) ?? infraId),
+    installDir: installDir.shown,
+    opensTunnelPort,
+    stateFolder,
+    metadata,
+    payload: built.payload,
+    requiredIngress: built.requiredIngress,
+    fixedAddress,
+    warnings: [...warnings, ...built.warnings],
+  };
+}
+
+/** Each platform's inputs, as far as its options can be resolved. */
+function resolvePlatforms(
+  { config, metadata }: Loaded,
+  context: Omit<PlatformContext, "metadata" | "report" | "warn">,
+  problems: Problems,
+  warnings: Warning[],
+): PlatformInputs {
+  const resolved = configFormat.platforms.flatMap((platform) => {
+    const { name } = platform;
+    const options = config.platforms[name];
+    if (options === undefined) return [];
+    const inputs = problems.attempt(() =>
+      platform.resolve(options, {
+        ...context,
+        metadata: platform.metadata && (metadata?.[platform.metadata.key] as Record<string, unknown> | undefined),
+        report: (found) => {
+          problems.add(found);
+        },
+        warn: (warning) => warnings.push({ ...warning, platform: name }),
+      }),
+    );
+    return [[name, inputs] as const];
+  });
+  return Object.fromEntries(resolved);
+}
+
+/** The infra ID of the cluster: what the config says, or else metadata.json. */
+function resolveInfraId(loaded: Loaded, problems: Problems): string {
+  const { config, metadata, installDir, stateFolder, metadataDamaged } = loaded;
+  const { infrastructureName } = config;
+  if (!inCloud(config) || metadataDamaged) return infrastructureName ?? metadata?.infraID ?? "";
+  const invalid = (found: string, expected: string) => {
+    problems.add(problem("option-invalid", { option: "infrastructureName", found, expected }));
+  };
+  if (infrastructureName !== undefined && metadata !== undefined && infrastructureName !== metadata.infraID)
+    invalid(
+      infrastructureName,
+      `${metadata.infraID}, as metadata.json says (leave it out, or give the right installDir)`,
+    );
+  const infraId = infrastructureName ?? (stateFolder === undefined ? undefined : metadata?.infraID);
+  if (infraId === undefined)
+    invalid(
+      "missing",
+      metadata === undefined
+        ? `the cluster's infra ID (there is no metadata.json in ${installDir.shown}, and nothing is remembered)`
+        : `${metadata.infraID} (with a shared state the config says it, so that any machine can destroy)`,
+    );
+  return infraId ?? metadata?.infraID ?? "";
+}
+
+function stillDeployed({ config, deployed }: Loaded): Warning[] {
+  return deployed
+    .filter((platform) => !(platform in config.platforms))
+    .map((platform) => ({
+      code: "platform-still-deployed",
+      message: `${platform}-bootstrap is still deployed, but ${platform} is not in the config, and without it nothing can be destroyed: put it back and run \`npx cdktf destroy '${platform}-*'\` first.`,
+    }));
+}
+
+/** The state folder must not hold what another cluster deployed. */
+function checkStateOwner(loaded: Loaded, infraId: string, problems: Problems): void {
+  const { config, stateFolder, savedMetadata, deployed, workingDirectory } = loaded;
+  if (stateFolder === undefined || savedMetadata === undefined || deployed.length === 0) return;
+  if (!inCloud(config) || infraId === "" || savedMetadata.infraID === infraId) return;
+  problems.add(
+    problem("state-of-another-cluster", {
+      folder: relative(workingDirectory, stateFolder),
+      remembered: savedMetadata.infraID,
+      infraId,
+    }),
+  );
+}
+
+function checkTagNames({ tags }: Config, problems: Problems): void {
+  for (const tag of Object.keys(tags).filter((name) => name.toLowerCase() === recordName))
+    problems.add(
+      problem("option-invalid", {
+        option: `tags.${tag}`,
+        found: "a name of ours",
+        expected: "another: the machine has it",
+      }),
+    );
+}
+
+function checkAddress(
+  config: Config,
+  fixedAddress: string | undefined,
+  ingress: RequiredIngress | undefined,
+  problems: Problems,
+): void {
+  if (fixedAddress === undefined) return;
+  const clouds = configFormat.clouds.map(({ name }) => name).filter((name) => name in config.platforms);
+  if (clouds.length > 1)
+    problems.add(
+      problem("combination-refused", {
+        options: { "tunnel.address": fixedAddress, ...Object.fromEntries(clouds.map((name) => [name, undefined])) },
+        reason: "one machine has that address; use `address: detect`, or one config file for each platform",
+      }),
+    );
+  const networks = ingress?.sources.networks ?? [];
+  if (networks.length > 0 && !liesIn(fixedAddress, networks))
+    problems.add(
+      problem("option-invalid", {
+        option: "tunnel.address",
+        found: fixedAddress,
+        expected: `an address in the machine networks (${networks.join(", ")})`,
+      }),
+    );
+}
+
+/** A UUID begins with random digits; anything else is hashed to some. */
+function uniquePartOf(id: string): string {
+  const digits = /^[0-9a-f]{8}(?=-)/i.exec(id)?.[0];
+  return (digits ?? createHash("sha256").update(id).digest("hex").slice(0, 8)).toLowerCase();
+}
