@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
-# probe.sh [LINES]: says what can be seen of the tunnel on this machine, be it the bootstrap machine or a node; of logs the
-# last LINES. Run as root. It changes nothing, dials no port that another machine listens on, and prints no key, no token and
-# no kubeconfig. The answer is read by probe.ts: "== NAME" begins a section, and its lines stand behind a space each.
-# What is missing is an answer too, so nothing here ends the script.
-# Most functions are called by section, which shellcheck does not see.
+# probe.sh [LINES]: reports the state of the tunnel on this machine, which is the bootstrap machine or a node, with the last
+# LINES of each log. Run as root. It changes nothing, dials no port that another machine listens on, and prints no key, no
+# token and no kubeconfig. probe.ts parses the output: "== NAME" begins a section, and each of its lines is indented by one
+# space. Something that is missing is a result, too, so no failure ends the script.
+# Most functions are called through section, which shellcheck does not notice.
 # shellcheck disable=SC2317
 set -uo pipefail
 export LC_ALL=C
 
-# Names: src/core/konnectivity/names.ts has the same, and a test compares them.
+# The same names as in src/core/konnectivity/names.ts; a test compares them.
 home=/opt/openshift/konnectivity-bootstrap
 manifest=/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml
 configs=/etc/kubernetes/bootstrap-configs
 agent_port=8091
 health_port=2041
 
-# section NAME COMMAND...: its output, without what a script that comes by stdin would lose to it.
+# section NAME COMMAND...: prints the output of the command, which must not read the script from stdin.
 section() {
     echo "== $1"
     shift
     "$@" </dev/null 2>&1 | sed 's/^/ /'
 }
 
-# The container runtime of a real machine is CRI-O; in the lab podman plays the pods.
+# A real machine runs containers with CRI-O; in the lab podman plays the pods.
 containers() {
     if command -v crictl >/dev/null; then
         crictl ps --all --quiet --name "^$1\$"
@@ -31,7 +31,7 @@ containers() {
     fi
 }
 
-# Newest first, as crictl has them: those that ended before it stay in the list.
+# The newest container; crictl also lists those that ended before, newest first.
 newest() {
     containers "$1" 2>/dev/null | head -n 1
 }
@@ -69,7 +69,7 @@ machine() {
     openssl version
 }
 
-# The body, and the code in the last line: 000 if nothing answers.
+# Prints the body, and the HTTP status code in the last line: 000 if nothing answers.
 ask() {
     curl --silent --insecure --noproxy '*' --max-time 5 --write-out '\n%{http_code}\n' "$@"
 }
@@ -78,7 +78,7 @@ metrics() {
     curl --silent --noproxy '*' --max-time 5 "$1" | grep '^konnectivity_' | grep -v '_bucket{'
 }
 
-# certificates FOLDER: dates and names, of certificates only.
+# certificates FOLDER: dates and names; reads only certificates, no keys.
 certificates() {
     find "$1" -name '*.crt' -type f | sort | while read -r file; do
         echo "file=${file#"$1"/}"
@@ -91,7 +91,7 @@ arguments() {
     tr '\0' '\n' <"/proc/$1/cmdline" | tail -n +2
 }
 
-# What gives a process's dials another way; a proxy's URL may hold a password.
+# The proxy settings of a process. A proxy's URL may contain a password.
 proxies() {
     tr '\0' '\n' <"/proc/$1/environ" | grep -iE '^(https|no)_proxy=' | sed 's#//[^/@]*@#//#'
 }
@@ -120,7 +120,7 @@ bootstrap_machine() {
     fi
 }
 
-# Every agent that runs here; if none does, the one that ended last.
+# Every agent that runs here, or else the one that ended last.
 agents() {
     local container pid number=0
     for container in $(containers konnectivity-agent 2>/dev/null); do
@@ -134,7 +134,7 @@ agents() {
     [ "${container}" = "" ] || agent 1 "${container}" 0
 }
 
-# agent NUMBER CONTAINER PROCESS: in its own network, from where it sees the bootstrap machine.
+# agent NUMBER CONTAINER PROCESS: the agent, as seen from its own network namespace.
 agent() {
     section "agent-$1.container" state_of "$2"
     if [ "$3" != 0 ]; then
@@ -143,18 +143,18 @@ agent() {
         section "agent-$1.certificates" certificates "/proc/$3/root/etc/konnectivity/certs"
         section "agent-$1.readyz" within "$3" ask "http://127.0.0.1:${health_port}/readyz"
         section "agent-$1.metrics" within "$3" metrics "http://127.0.0.1:${health_port}/metrics"
-        # A dial that nobody answers is seen here at once, and in the log after 20 s.
+        # An unanswered dial shows here at once, but in the log only after 20 s.
         section "agent-$1.dialling" nsenter --target "$3" --net ss -Htn state syn-sent "dport = :${agent_port}"
     fi
     section "agent-$1.log" log_of "$2"
 }
 
-# within PROCESS FUNCTION URL: from the process's network.
+# within PROCESS FUNCTION URL: calls the function in the process's network namespace.
 within() {
     nsenter --target "$1" --net bash -c "$(declare -f "$2"); $2 '$3'"
 }
 
-# Read to the end before anything runs: it may come by stdin.
+# A function, so that bash reads the whole script from stdin before anything runs.
 main() {
     lines=${1:-300}
     section machine machine

@@ -1,11 +1,11 @@
 /** Why an agent is not connected. */
 export interface Reason {
   readonly code: ReasonCode;
-  /** The log's own words. */
+  /** Quoted from the log. */
   readonly words: string;
 }
 
-/** What agents log, by what it means; seen in the lab, except where docs/troubleshooting.md says otherwise. */
+/** What agents log, by its meaning; observed in the lab, unless docs/troubleshooting.md says otherwise. */
 const patterns = {
   expired: /x509: certificate has expired or is not yet valid: current time \S+ is after \S+?(?=\\?")/,
   "not-yet-valid": /x509: certificate has expired or is not yet valid: current time \S+ is before \S+?(?=\\?")/,
@@ -23,16 +23,16 @@ const patterns = {
 export type ReasonCode = keyof typeof patterns;
 export const reasonCodes = Object.keys(patterns) as readonly ReasonCode[];
 
-/** What an agent logs when it is connected: what came before it is over. */
+/** What an agent logs once it is connected: errors before that no longer matter. */
 const connected = /successfully connected to new proxy server|"Start serving"/;
-/** Beside what it means, a refused handshake logs how the connection broke; so a few lines are looked at. */
-const few = 10;
+/** After the reason for a refused handshake, further lines say how the connection broke, so several are searched. */
+const searchedErrors = 10;
 
-/** The reason that an agent's log gives last; nothing if it gives none, or was connected since. */
+/** The last reason in an agent's log. @returns undefined if there is none, or the agent has connected since */
 export function lastReason(log: string): Reason | undefined {
   const lines = log.split("\n");
   const since = lines.slice(lines.findLastIndex((line) => connected.test(line)) + 1);
-  const errors = since.filter((line) => /^[EW]\d{4} |err=/.test(line)).slice(-few);
+  const errors = since.filter((line) => /^[EW]\d{4} |err=/.test(line)).slice(-searchedErrors);
   for (const line of errors.reverse())
     for (const code of reasonCodes) {
       const [words] = patterns[code].exec(line) ?? [];

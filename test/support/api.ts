@@ -13,10 +13,10 @@ export function kubeconfigText(server: string): string {
   return JSON.stringify({ clusters, contexts, "current-context": "x", users });
 }
 
-/** What an API has at a path; undefined if nothing. */
+/** The object at a path of an API; undefined if there is none. */
 export type ApiObjects = (path: string) => unknown;
 
-/** An API that has nothing but these objects, by a part of their path; a real one is in test/e2e/lab. */
+/** Runs with a fake API that has only these objects, by a part of their path; the tests in test/e2e/lab use a real one. */
 export async function withApi<T>(
   objects: Readonly<Record<string, unknown>> | ApiObjects,
   act: (kubeconfig: string) => Promise<T>,
@@ -25,10 +25,10 @@ export async function withApi<T>(
     typeof objects === "function"
       ? objects
       : (path) => Object.entries(objects).find(([part]) => path.includes(part))?.[1];
-  const server = createServer((request, answer) => {
+  const server = createServer((request, response) => {
     const found = objectAt(request.url ?? "");
-    answer.writeHead(found === undefined ? 404 : 200, { "Content-Type": "application/json" });
-    answer.end(JSON.stringify(found ?? {}));
+    response.writeHead(found === undefined ? 404 : 200, { "Content-Type": "application/json" });
+    response.end(JSON.stringify(found ?? {}));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-api-"));

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { main } from "../../src/cli/main.ts";
 import { outputTo } from "../../src/cli/output.ts";
-import { projectFile } from "../../src/runtime/project-files.js";
+import { program } from "../../src/runtime/program.ts";
 
-export const program = projectFile("cli/konnectivity-bootstrap.js");
+export { program };
 
 export interface Run {
   readonly code: number;
@@ -11,7 +11,7 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Runs a command in this process, which has loaded everything already; a program's start takes longer than most commands. */
+/** Runs a command in this process: starting the program takes longer than most commands. */
 export async function command(...args: readonly string[]): Promise<Run> {
   const written = { stdout: "", stderr: "" };
   const into = (stream: keyof typeof written) => ({
@@ -24,7 +24,7 @@ export async function command(...args: readonly string[]): Promise<Run> {
   return { code, ...written };
 }
 
-/** Runs the real program in a process of its own. */
+/** Runs the program in a process of its own. */
 export function run(...args: readonly string[]): Promise<Run> {
   return runWith(process.env, ...args);
 }

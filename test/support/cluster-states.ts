@@ -1,10 +1,10 @@
 import type { Progress } from "../../lab/operators.ts";
 
-/** A state of a cluster, and whether the bootstrap machine may be removed in it. */
+/** A state of a cluster, and whether the bootstrap machine may be removed then. */
 export interface ClusterState {
   readonly name: string;
   readonly progress: Progress;
-  /** What it still waits for. Empty: the machine may be removed. */
+  /** Conditions that do not hold yet. Empty: the machine may be removed. */
   readonly waitsFor: readonly ("bootstrap" | "etcd" | "nodes")[];
 }
 

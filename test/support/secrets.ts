@@ -3,11 +3,11 @@ import type { Lab } from "../../lab/lab.ts";
 export interface Secret {
   readonly kind: "key" | "token";
   readonly where: string;
-  /** What shows that it is in a text: plain, and as base64 with whatever stands before it. */
+  /** Strings that betray it in a text: plain, and as base64 with anything before it. */
   readonly forms: readonly string[];
 }
 
-/** Every private key and token of a lab's machines, wherever it is: in files of its own, in kubeconfigs, in manifests. */
+/** Every private key and token on a lab's machines: in files of their own, in kubeconfigs, in manifests. */
 export function secretsOf(lab: Lab): Secret[] {
   const words = "PRIVATE KEY|client-key-data|tls.key:|eyJ[[:alnum:]_-]+[.]eyJ";
   const find = `grep --recursive --files-with-matches --extended-regexp '${words}'`;
@@ -27,25 +27,25 @@ export function secretsOf(lab: Lab): Secret[] {
   );
 }
 
-/** Where the secrets are from that this text has. */
+/** The origins of the secrets that a text contains. */
 export function leaks(secrets: readonly Secret[], text: string): string[] {
   return secrets.filter(({ forms }) => forms.some((form) => text.includes(form))).map(({ where }) => where);
 }
 
 const pem = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/g;
 
-/** As PEM, where they stand as they are and where they stand as base64. */
+/** Private keys in PEM, also from base64. */
 function keysIn(text: string): string[] {
   const encoded = [...text.matchAll(/LS0tLS1CRUdJTi[\w+/]+=*/g)].map(([one]) => Buffer.from(one, "base64").toString());
   return [text, ...encoded].flatMap((one) => [...one.matchAll(pem)].map(([key]) => key));
 }
 
-/** Their signatures: without that a token is worth nothing. */
+/** Signatures of tokens: a token is worthless without its signature. */
 function tokensIn(text: string): string[] {
   return [...text.matchAll(/\beyJ[\w-]+\.eyJ[\w-]+\.([\w-]{20,})/g)].map(([, signature = ""]) => signature);
 }
 
-/** Lines of the key's body; and of all of it, 60 characters of base64 from the middle, for each way of falling in threes. */
+/** Lines of the key's body, and 60 characters from the middle of its base64 form for each of the three byte offsets. */
 function formsOf(key: string): string[] {
   const body = key.split("\n").slice(1, -1);
   const shifted = [0, 1, 2].map((shift) => Buffer.from(" ".repeat(shift) + key).toString("base64"));

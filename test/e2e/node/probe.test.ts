@@ -12,7 +12,7 @@ afterAll(() => {
 });
 const here = { machine: "here", command: ["bash", "-s", "--"] };
 
-/** Stands in for crictl, with one agent that has ended: the calls and the form of the answers are CRI-O's. */
+/** A fake crictl with one agent that has ended; the calls and the format of the output are CRI-O's. */
 const crictl = `#!/usr/bin/env bash
 case "$*" in
 "ps --all --quiet --name ^${agentName}$") echo abc ;;
@@ -23,14 +23,14 @@ esac
 `;
 
 describe("the probe", () => {
-  it("finds nothing on a machine that has nothing", async () => {
+  it("finds nothing on a machine without a tunnel", async () => {
     const probe = await runProbe(here, 7);
     if (!("sections" in probe)) throw new Error(probe.unreachable);
     expect([...probe.sections.keys()]).toEqual(["machine", "end"]);
     expect(parseProbe(probe.sections)).toMatchObject({ server: undefined, agents: [] });
   });
 
-  it("asks the runtime of a real machine", async () => {
+  it("asks crictl where it is installed", async () => {
     writeFileSync(join(folder, "crictl"), crictl);
     chmodSync(join(folder, "crictl"), 0o755);
     vi.stubEnv("PATH", `${folder}${delimiter}${process.env.PATH ?? ""}`);

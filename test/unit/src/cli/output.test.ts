@@ -17,7 +17,7 @@ import { command, linesOf } from "../../../support/cli.ts";
 import { changedExample, exampleOf, metadata, Project, synthesize } from "../../../support/stacks.ts";
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
-/** What a terminal obeys, reorders or hides. */
+/** Characters that a terminal obeys, reorders or hides. */
 const obeyed = [
   ...range(0x00, 0x08),
   ...range(0x0b, 0x1f),
@@ -32,10 +32,10 @@ const obeyed = [
 ].map((code) => String.fromCodePoint(code));
 const obeyedIn = (text: string) => obeyed.filter((character) => text.includes(character));
 
-/** A title, a link, the clipboard, a cleared screen; then C1's spelling of it, and text from right to left. */
+/** Sets the title, a link and the clipboard, and clears the screen, also with C1 codes; then right-to-left text. */
 const evil =
   "\u001b]0;owned\u0007\u001b]8;;http://x\u001b\\\u001b]52;c;eA==\u0007\u001b[2J\u009b2J\u202efdp.exe\u2066\u200b\u061c";
-/** What looks like a line of ours. */
+/** Looks like a line of the program's own output. */
 const forged = "x\nwarning: forged\ntunnel  forged";
 
 function written(isTTY = false) {
@@ -55,7 +55,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe("what is printed", () => {
+describe("output", () => {
   const methods: [string, (text: string) => string][] = [
     ["text", (text) => both(({ output }) => { output.text(text); })], // prettier-ignore
     ["warnings", (text) => both(({ output }) => { output.warnings([{ code: "x", message: text }]); })], // prettier-ignore
@@ -69,14 +69,14 @@ describe("what is printed", () => {
     return to.text.stdout + to.text.stderr;
   }
 
-  it.each(methods)("has no character that a terminal obeys: %s", (_, print) => {
+  it.each(methods)("has no control characters for a terminal: %s", (_, print) => {
     for (const character of obeyed) expect(obeyedIn(print(`a${character}b`)), JSON.stringify(character)).toEqual([]);
     expect(print("a\u001bb")).toContain("a\\u001bb");
     expect(print("a\u009bb\u{e0001}")).toContain("a\\u009bb\\udb40\\udc01");
     expect(print("ä → “x” … 😀")).toContain("ä → “x” … 😀");
   });
 
-  it("keeps lines and tabs of a text, and the line of a sentence", () => {
+  it("keeps lines and tabs of a text, but a message on one line", () => {
     const { output, text } = written();
     output.text("a\n\tb\n");
     output.error("a\nerror: b");
@@ -84,7 +84,7 @@ describe("what is printed", () => {
     expect(text).toEqual({ stdout: "a\n\tb\n", stderr: "error: a\\u000aerror: b\nwarning: a\\u000ab\n" });
   });
 
-  it("keeps the sequences of the progress line, which are ours", () => {
+  it("uses control sequences of its own for the progress line only", () => {
     const { output, text } = written(true);
     output.progress?.(`waiting${evil}\n`);
     const [start, line, end] = [text.stderr.slice(0, 1), text.stderr.slice(1, -4), text.stderr.slice(-4)];
@@ -93,14 +93,14 @@ describe("what is printed", () => {
     expect(line).not.toContain("\n");
   });
 
-  it("is the same value as JSON", () => {
+  it("is JSON that parses to the same value", () => {
     const value = { [evil]: obeyed, text: [...obeyed, "\\", '"', "\n\t", "\ud800", "\\\u009b"].join("\\") };
     const { output, text } = written();
     output.json(value);
     expect(JSON.parse(text.stdout)).toEqual(value);
   });
 
-  it("is clean too when an unexpected error ends a command", async () => {
+  it("is safe when an unexpected error ends a command", async () => {
     const { output, text } = written();
     const broken = { ...output, json: () => { throw new Error(`broken ${evil}`); } }; // prettier-ignore
     expect(await main(["node", "x", "config", "schema"], broken)).toBe(1);
@@ -109,7 +109,7 @@ describe("what is printed", () => {
   });
 });
 
-/** What must hold for each source. */
+/** Holds for text from every source. */
 function expectClean({ stdout, stderr }: { stdout: string; stderr: string }, words = "owned"): void {
   const all = `${stdout}${stderr}`;
   expect(obeyedIn(all)).toEqual([]);
@@ -117,8 +117,8 @@ function expectClean({ stdout, stderr }: { stdout: string; stderr: string }, wor
   expect(linesOf(all).filter((line) => /^(warning: forged|tunnel {2}forged)/.test(line))).toEqual([]);
 }
 
-describe("words of others are printed harmlessly:", () => {
-  it("an answer by ssh", async () => {
+describe("text from elsewhere is printed safely:", () => {
+  it("what a machine sends through ssh", async () => {
     const bin = join(folder, "bin");
     mkdirSync(bin);
     const sections = [
@@ -230,7 +230,7 @@ describe("words of others are printed harmlessly:", () => {
     }
   });
 
-  it("the cdktf app's sentences", () => {
+  it("error messages of the cdktf app", () => {
     const file = join(folder, `k${evil.replaceAll("/", "")}.yaml`);
     writeFileSync(file, JSON.stringify({ [evil]: 1 }));
     const app = projectFile("scripts/app.js");
@@ -240,7 +240,7 @@ describe("words of others are printed harmlessly:", () => {
     expectClean(run);
   });
 
-  it("warnings that cdktf prints of the stacks", () => {
+  it("warnings that cdktf prints about the stacks", () => {
     const aside = join(folder, `stacks${evil.replaceAll("/", "")}`);
     mkdirSync(aside);
     const project = new Project(changedExample("aws"), { folder: aside, files: exampleOf("aws").files, shape: "none" });
@@ -256,7 +256,7 @@ describe("words of others are printed harmlessly:", () => {
     expectClean({ stdout: messages.join("\n"), stderr: "" });
   });
 
-  it("every file of a gather", () => {
+  it("every gathered file", () => {
     const status = diagnose({ machines: [], unreachable: [{ machine: evil, reason: forged }] });
     const pod = { ...{ name: evil, node: evil, state: evil, ready: false, restarts: 0 }, reason: undefined, log: evil };
     const probes = [

@@ -23,7 +23,7 @@ function deployed(...types: string[]): void {
   project.write(".state/aws-bootstrap.tfstate", JSON.stringify({ resources }, undefined, 2));
 }
 
-it("a report that looked at nothing says so and fails", async () => {
+it("fails and says so if nothing could be examined", async () => {
   project = new Project(changedExample("aws"), { files });
   const { code, stdout, stderr } = await report();
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
@@ -35,7 +35,7 @@ it("a report that looked at nothing says so and fails", async () => {
   expect(JSON.parse(json)).toMatchObject([{ state: "not looked at" }, { state: "not looked at" }]);
 });
 
-it("a report that saw everything gone passes, although the cluster's API does not answer", async () => {
+it("passes if everything is gone, although the cluster's API does not answer", async () => {
   project = new Project(changedExample("aws"), { files });
   deployed();
   const { code, stdout } = await report();
@@ -43,7 +43,7 @@ it("a report that saw everything gone passes, although the cluster's API does no
   expect(stdout).toMatch(/\n\n16 gone, 0 terminating, 0 left, 1 not looked at\.\n$/);
 });
 
-it("a report that saw something left fails", async () => {
+it("fails if something is left", async () => {
   project = new Project(changedExample("aws"), { files });
   deployed("aws_instance");
   const { code, stdout } = await report();
@@ -51,7 +51,7 @@ it("a report that saw something left fails", async () => {
   expect(stdout).toContain("left          aws_instance.x  (");
 });
 
-it("as Terraform's last step, with a shared state, it passes: Terraform has removed the rest", async () => {
+it("passes as Terraform's last step with a shared state: Terraform has removed the rest", async () => {
   const state = { s3: { bucket: "states", region: "eu-west-1", keyPrefix: "clusters/prod" } };
   const shared = { state, infrastructureName: metadata.infraID };
   project = new Project(changedExample("aws", { region: "eu-central-1" }, shared), { files });

@@ -9,27 +9,27 @@ const certificate = (file: string, hours = 20): Certificate => ({
   ...{ file, from: now, until: new Date(now.getTime() + 3600_000 * hours), sha256: "aa", names: [] },
 });
 
-/** A server that carries, and what is otherwise. */
-const server = (otherwise: Partial<ServerStatus> = {}): ServerStatus => ({
+/** A server with a connected agent, with these changes. */
+const server = (changes: Partial<ServerStatus> = {}): ServerStatus => ({
   ...{ machine: "bootstrap", now, ended: false, wanted: true, failedStage: undefined, said: undefined },
   ...{ healthz: 200, readyz: 200, agents: 1, dialErrors: {}, pendingDials: 0, listens: ["10.0.0.10:8091"] },
   ...{ peers: ["10.0.0.20"], formerPeers: [], lastLogLine: undefined },
   certificates: [certificate("serving/ca.crt"), certificate("serving/tls.crt")],
-  ...otherwise,
+  ...changes,
 });
 const alone = { agents: 0, readyz: 500, peers: [] };
 
-const agent = (otherwise: Partial<AgentStatus> = {}): AgentStatus => ({
+const agent = (changes: Partial<AgentStatus> = {}): AgentStatus => ({
   ...{ where: "node-0", now, runs: true, readyz: 200, dials: "10.0.0.10:8091", dialling: false },
   ...{ reason: undefined, proxy: undefined, certificates: [certificate("ca.crt")] },
-  ...otherwise,
+  ...changes,
 });
-const disconnected = (code: ReasonCode, otherwise: Partial<AgentStatus> = {}) =>
-  agent({ readyz: 503, reason: { code, words: "these words" }, ...otherwise });
+const disconnected = (code: ReasonCode, changes: Partial<AgentStatus> = {}) =>
+  agent({ readyz: 503, reason: { code, words: "these words" }, ...changes });
 
-const pod = (otherwise: object = {}) => ({
+const pod = (changes: object = {}) => ({
   ...{ name: "agent-x", node: "node-0", state: "Running", ready: false, restarts: 0, reason: undefined },
-  ...otherwise,
+  ...changes,
 });
 
 const observed = (one?: ServerStatus, ...agents: readonly AgentStatus[]): Observations => ({
@@ -43,7 +43,7 @@ const refused = { machine: "core@10.0.0.5", reason: "Permission denied (publicke
 const codes = ({ findings }: Status) => findings.map(({ code }) => code);
 const said = (status: Status) => `${status.state}: ${codes(status).join(", ")}`;
 
-describe("a status", () => {
+describe("a diagnosis", () => {
   it.each<[string, Observations]>([
     ["carries: ", observed(server(), agent())],
     ["ended: ended", observed(server({ ended: true, healthz: 0, ...alone, wanted: false }))],
@@ -75,20 +75,20 @@ describe("a status", () => {
       },
     ],
     ["broken: handshake-fails", observed(server({ ...alone, formerPeers: ["10.0.0.20"] }))],
-    // One of two: the tunnel carries, and yet somebody must know.
+    // One of two agents is connected: the tunnel works, and the other one is reported.
     ["carries: port-blocked", observed(server(), agent(), disconnected("no-answer", { where: "node-1" }))],
     ["carries: agent-away", observed(server({ agents: 2 }), agent(), agent({ where: "node-1", readyz: 0 }))],
-    // What is over is over.
+    // Errors from before the connection are not reported.
     ["carries: ", observed(server({ formerPeers: ["10.0.0.20"] }), disconnected("no-answer", { readyz: 200 }))],
     ["carries: dial-errors", observed(server({ dialErrors: { no_agent: 3 } }))],
     ["carries: certificate-ends-soon", observed(server({ certificates: [certificate("serving/tls.crt", 1)] }))],
     ["carries: certificate-expired", observed(server({ certificates: [certificate("serving/tls.crt", -1)] }))],
-    // The date explains the handshake: once.
+    // The date explains the failed handshake, and is reported once.
     [
       "broken: certificate-expired",
       observed(server({ ...alone, certificates: [certificate("serving/tls.crt", -1)] }), disconnected("expired")),
     ],
-    // Older agents are ready anyway.
+    // Agents up to 4.13 are ready without a connection.
     ["broken: port-blocked", observed(server(alone), disconnected("no-answer", { readyz: 200 }))],
     ["unknown: ", observed(undefined, agent())],
     ["ended: ended", { machines: [], unreachable: [], cluster: { ended: true, pods: [], events: [] } }],
@@ -99,7 +99,7 @@ describe("a status", () => {
       "unknown: machine-silent",
       { machines: [{ machine: "node-0", server: undefined, agents: [] }], unreachable: [refused] },
     ],
-    // What could be looked at still counts.
+    // Findings about the machines that can be reached are still reported.
     [
       "broken: machine-silent, port-blocked",
       { ...observed(undefined, disconnected("no-answer")), unreachable: [refused] },
@@ -120,7 +120,7 @@ describe("a status", () => {
       "waiting: agents-do-not-start",
       { ...observed(server(alone)), cluster: { ended: false, pods: [pod({ state: "ImagePullBackOff" })], events: [] } },
     ],
-    // The same agent, by two ways.
+    // The same agent, seen on its node and through the API.
     [
       "broken: tls-other-ca",
       {
@@ -132,14 +132,14 @@ describe("a status", () => {
     expect(said(diagnose(what))).toBe(wanted);
   });
 
-  it("says in whole sentences what is wrong and what to do", () => {
+  it("explains in sentences what is wrong and what to do", () => {
     const text = statusText(diagnose(observed(server(alone), disconnected("no-answer"))));
     expect(text).toContain(
       "\nwrong: node-0 does not reach 10.0.0.10:8091: these words; the port is blocked between them.\n  → open TCP 8091 from the nodes",
     );
   });
 
-  it("says that it does not know, and why", () => {
+  it("says why the state is unknown", () => {
     expect(statusText(diagnose({ machines: [], unreachable: [refused] }))).toBe(
       "tunnel  not known: not everything could be looked at\n" +
         "\nunknown: core@10.0.0.5 cannot be looked at: Permission denied (publickey).\n" +
@@ -147,7 +147,7 @@ describe("a status", () => {
     );
   });
 
-  it("tells another CA from one that was read before", () => {
+  it("distinguishes a foreign CA from one that changed after the agent had read it", () => {
     const what = (sha256: string) =>
       diagnose(
         observed(server(alone), disconnected("unknown-ca", { certificates: [{ ...certificate("ca.crt"), sha256 }] })),
@@ -157,7 +157,7 @@ describe("a status", () => {
     expect(what("aa")?.advice).toMatch(/^start the agents again: oc -n /);
   });
 
-  it("has what the API knows of pods that cannot be made", () => {
+  it("quotes the API's event about pods that cannot be created", () => {
     const events = [
       "DaemonSet/konnectivity-agent: pods is forbidden: unable to validate against any security context constraint",
     ];
@@ -166,7 +166,7 @@ describe("a status", () => {
     ).toBe(events[0]);
   });
 
-  it("is the same text whenever it is asked for", () => {
+  it("is the same text at any time", () => {
     const later = { now: new Date(now.getTime() + 60_000) };
     expect(statusText(diagnose(observed(server(later))))).toBe(statusText(diagnose(observed(server()))));
   });

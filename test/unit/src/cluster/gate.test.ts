@@ -4,7 +4,7 @@ import { type ApiObjects, withApi } from "../../../support/api.ts";
 import { command, linesOf } from "../../../support/cli.ts";
 import { releases, statesOf, topologies } from "../../../support/cluster-states.ts";
 
-/** What the API has, by path. */
+/** The API's objects by path. */
 type Objects = Record<string, object>;
 
 const paths: Readonly<Record<string, string>> = {
@@ -27,8 +27,8 @@ function objectsOf(progress: Progress): Objects {
 const gate = (objects: Objects | ApiObjects, wait = "0") =>
   withApi(objects, (kubeconfig) => command("teardown", "gate", "aws", "--wait", wait, "--kubeconfig", kubeconfig));
 
-/** Which conditions are not met, as the output says. */
-function openConditions(stdout: string): string[] {
+/** The conditions that are not met, according to the output. */
+function unmetConditions(stdout: string): string[] {
   const words = {
     "the bootstrap is complete": "bootstrap",
     "etcd member is removed": "etcd",
@@ -42,20 +42,20 @@ function openConditions(stdout: string): string[] {
 const notYet =
   "it waits until the bootstrap machine's etcd member is removed (etcds/cluster does not have the condition EtcdBootstrapMemberRemoved yet, so the machine is still a member of etcd)";
 
-/** Everything is as it must be, except for what etcd says. */
+/** A cluster that no longer needs the machine, apart from the conditions of etcd. */
 function withEtcd(conditions: unknown, topology: Progress["topology"] = "SingleReplica"): Objects {
   const objects = objectsOf({ bootstrap: "complete", revisions: [1, 1, 1], topology });
   return { ...objects, [paths.Etcd ?? ""]: { status: { conditions } } };
 }
 
-describe.each(topologies)("the gate, with a control plane that is %s", (topology) => {
+describe.each(topologies)("the gate of a %s control plane", (topology) => {
   const states = releases.flatMap((release) =>
     statesOf(topology, release).map((state) => [release, state.name, state] as const),
   );
 
-  it.each(states)("as of %s: %s", async (release, _, { progress, waitsFor }) => {
+  it.each(states)("on release %s: %s", async (release, _, { progress, waitsFor }) => {
     const { code, stdout, stderr } = await gate(objectsOf(progress));
-    expect(openConditions(stdout)).toEqual(waitsFor);
+    expect(unmetConditions(stdout)).toEqual(waitsFor);
     expect(code).toBe(waitsFor.length === 0 ? 0 : 1);
     if (waitsFor.includes("etcd")) expect(stderr).toContain(notYet);
     if (waitsFor.length > 0) return;
@@ -66,7 +66,7 @@ describe.each(topologies)("the gate, with a control plane that is %s", (topology
     );
   });
 
-  it("takes the reason BootstrapAlreadyRemoved for it too, and no other reason", async () => {
+  it("also accepts the reason BootstrapAlreadyRemoved, and no other reason", async () => {
     const running = (reason: string, status = "True") => [{ type: "EtcdRunningInCluster", status, reason }];
     const { code, stdout } = await gate(withEtcd(running("BootstrapAlreadyRemoved"), topology));
     expect(code).toBe(0);
@@ -76,28 +76,28 @@ describe.each(topologies)("the gate, with a control plane that is %s", (topology
   });
 });
 
-it("a gate that begins to wait when all is complete and the condition absent opens when it appears", async () => {
+it("opens while it waits, when etcd reports that the member is removed", async () => {
   const waiting = topologies.flatMap((topology) =>
     releases.map(async (release) => {
       const [before, after] = statesOf(topology, release).slice(-3);
       if (before === undefined || after === undefined) throw new Error("there are no such states");
       expect(before.waitsFor).toEqual(["etcd"]);
-      let looks = 0;
-      // The member is removed between its first look and its second.
+      let requests = 0;
+      // The member is removed between the first request and the second.
       const api: ApiObjects = (path) => {
-        if (path === paths.Etcd) looks++;
-        return objectsOf(looks < 2 ? before.progress : after.progress)[path];
+        if (path === paths.Etcd) requests++;
+        return objectsOf(requests < 2 ? before.progress : after.progress)[path];
       };
       const { code, stdout } = await gate(api, "2");
       const ofEtcd = linesOf(stdout).filter((line) => line.includes("etcd member is removed"));
-      return [code, looks, ...ofEtcd.map((line) => line.slice(0, 7).trim())];
+      return [code, requests, ...ofEtcd.map((line) => line.slice(0, 7).trim())];
     }),
   );
   expect(await Promise.all(waiting)).toEqual(waiting.map(() => [0, 2, "not yet", "yes"]));
 }, 60_000);
 
-describe("what no real cluster says", () => {
-  it.each(["progress", "Complete", ""])("a bootstrap that is %j keeps the gate closed", async (status) => {
+describe("values that no real cluster has", () => {
+  it.each(["progress", "Complete", ""])("the gate stays closed with a bootstrap status of %j", async (status) => {
     const objects = objectsOf(bootstrapped);
     const { code, stderr } = await gate({ ...objects, [paths.ConfigMap ?? ""]: { data: { status } } });
     expect(code).toBe(1);
@@ -109,7 +109,7 @@ describe("what no real cluster says", () => {
   const types = ["EtcdBootstrapMemberRemoved", "EtcdBoostrapMemberRemoved"];
   const statuses = ["False", "Unknown", "true", "", undefined, true];
   it.each(types.flatMap((type) => statuses.map((status) => [type, status] as const)))(
-    "%s=%s keeps the gate closed",
+    "the gate stays closed with %s=%s",
     async (type, status) => {
       const { code, stderr } = await gate(withEtcd([{ type, status }]));
       expect(code).toBe(1);
@@ -118,7 +118,7 @@ describe("what no real cluster says", () => {
   );
 
   it.each([[null], ["EtcdBootstrapMemberRemoved=True"], [{ EtcdBootstrapMemberRemoved: "True" }], [[null, 5, "x"]]])(
-    "%j in place of a list of conditions keeps the gate closed",
+    "the gate stays closed with %j instead of a list of conditions",
     async (conditions) => {
       const { code, stderr } = await gate(withEtcd(conditions));
       expect(code).toBe(1);

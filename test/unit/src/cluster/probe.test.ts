@@ -13,7 +13,7 @@ import {
 } from "../../../../src/core/konnectivity/names.ts";
 
 describe("the probe", () => {
-  it("has the names that the tunnel has", () => {
+  it("uses the names and ports of the tunnel", () => {
     const values = { home, manifest: staticPodManifest, configs: kasConfig.host };
     for (const [name, value] of Object.entries(values)) expect(probeScript).toContain(`\n${name}=${value}\n`);
     expect(probeScript).toContain(`\nagent_port=${ports.agent}\nhealth_port=${ports.health}\n`);
@@ -22,7 +22,7 @@ describe("the probe", () => {
     for (const name of [agentName, serverName]) expect(probeScript).toContain(`newest ${name}`);
   });
 
-  it("is not believed if it was cut off, and says what was complained of", async () => {
+  it("counts as unreachable if its output is truncated, and reports the last line of stderr", async () => {
     const complains = { machine: "there", command: ["sh", "-c", "echo '== machine'; echo no sudo for you >&2"] };
     expect(await runProbe(complains, 7)).toEqual({ machine: "there", unreachable: "no sudo for you" });
     expect(await runProbe({ machine: "there", command: ["no-such-program"] }, 7)).toMatchObject({
@@ -30,7 +30,7 @@ describe("the probe", () => {
     });
   });
 
-  it("takes no line of a log for its own", async () => {
+  it("does not take lines of a log for sections", async () => {
     const transport = {
       machine: "there",
       command: ["sh", "-c", "printf '== log\\n == end\\n == ended\\n== record\\n== end\\n'"],
@@ -40,7 +40,7 @@ describe("the probe", () => {
     expect(parseProbe(probe.sections).server).toMatchObject({ ended: false, lastLogLine: "== ended" });
   });
 
-  it("knows what counts of a proxy's environment", () => {
+  it("reports the proxy of an agent, unless NO_PROXY lists the server", () => {
     const proxyWith = (proxies: string) =>
       parseProbe(
         new Map([
@@ -54,7 +54,7 @@ describe("the probe", () => {
     expect(proxyWith("https_proxy=http://p:3128\nNO_PROXY=.svc,10.0.0.10")).toBeUndefined();
   });
 
-  it("knows the stage in which bootkube.sh fails", () => {
+  it("reports the stage of the tunnel in which bootkube.sh fails", () => {
     const failedIn = (...stages: readonly object[]) =>
       parseProbe(
         new Map([

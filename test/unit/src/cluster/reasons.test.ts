@@ -30,26 +30,26 @@ const lines = {
 };
 
 describe("the reason in an agent's log", () => {
-  it("has a line for every code", () => {
+  it("is tested with a line for every code", () => {
     expect(Object.keys(lines).sort()).toEqual([...reasonCodes].sort());
   });
 
-  it.each(Object.entries(lines))("%s", (code, text) => {
+  it.each(Object.entries(lines))("is found: %s", (code, text) => {
     const reason = lastReason(`I1116 something else\n${text}\nI1116 server.go:210] server-connected check failed:\n`);
     expect(reason?.code).toBe(code);
-    expect(reason?.words, "whole, and without the quotes around it").toMatch(/^[^"\\]{10,}[^"\\:, ]$/);
+    expect(reason?.words, "complete, without the surrounding quotes").toMatch(/^[^"\\]{10,}[^"\\:, ]$/);
   });
 
   it("is the last one", () => {
     expect(lastReason([lines.refused, lines["unknown-ca"]].join("\n"))?.code).toBe("unknown-ca");
   });
 
-  it("is not hidden by the way in which a refused connection breaks", () => {
+  it("is found among the errors of the broken connection that follow", () => {
     const broken = line("write tcp 10.128.0.2:41536->10.0.0.10:8091: write: broken pipe");
     expect(lastReason([lines["certificate-refused"], broken, broken].join("\n"))?.code).toBe("certificate-refused");
   });
 
-  it("is over when the agent was connected since", () => {
+  it("is not reported if the agent has connected since", () => {
     expect(lastReason([lines.refused, connected].join("\n"))).toBeUndefined();
     expect(lastReason([lines.refused, connected, lines["no-answer"]].join("\n"))?.code).toBe("no-answer");
     expect(lastReason("")).toBeUndefined();
