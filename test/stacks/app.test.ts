@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { projectRoot } from "../../src/runtime/project-files.js";
 import { readInputs } from "../../stacks/inputs.ts";
-import { linesOf } from "../support/cli.ts";
 import {
   changedExample,
   exampleOf,
@@ -43,7 +42,7 @@ function annotations(): Record<string, string[]> {
     Object.entries(stacks).map(([name, stack]) => [name, stack.annotations.map(({ message }) => message)]),
   );
 }
-/** Runs cdktf.json's app, or the cdktf command, for the project. */
+/** Runs cdktf.json's app for the project. */
 const run = (program: string, ...args: string[]) =>
   spawnSync(program, args, {
     cwd: projectRoot,
@@ -93,23 +92,6 @@ describe("the app", () => {
     project.synth();
     expect(payloads()).toEqual([]);
   });
-
-  it("lets the cdktf command remove the stack of a platform that is gone from the config, and say a warning once", () => {
-    projectWith(clouds("aws", "google"));
-    const synth = () => run("npx", "cdktf", "synth", "--output", project.outdir);
-    expect(synth()).toMatchObject({ status: 0 });
-    const stacks = () => readdirSync(join(project.outdir, "stacks"));
-    expect(stacks()).toEqual(["aws-bootstrap", "aws-teardown", "google-bootstrap", "google-teardown"]);
-    configure(clouds("google"));
-    rmSync(join(project.folder, "ocp/bootstrap.ign"));
-    const { status, stdout, stderr } = synth();
-    expect(status).toBe(0);
-    expect(stacks()).toEqual(["google-bootstrap", "google-teardown"]);
-    const warnings = linesOf(stdout + stderr).filter((line) => line.includes("nothing can be deployed"));
-    expect(warnings).toEqual([
-      expect.stringMatching(/WARN \[google-bootstrap\]: There is no bootstrap\.ign in /) as string,
-    ]);
-  }, 120_000);
 
   it("warns of a platform that is gone from the config and still deployed", () => {
     projectWith(clouds("aws", "google"));

@@ -1,4 +1,5 @@
-import { UserError, type Problem } from "../../src/core/errors.ts";
+import { expect } from "vitest";
+import { UserError, type Problem, type ProblemCode } from "../../src/core/errors.ts";
 
 /** The problems with which an action is refused; none if it goes through. Anything else that it throws is a bug. */
 export function problemsOf(action: () => unknown): readonly Problem[] {
@@ -9,4 +10,29 @@ export function problemsOf(action: () => unknown): readonly Problem[] {
     throw error;
   }
   return [];
+}
+
+/** Problems that only a running lab can have. */
+export const labProblems = ["machine-not-there", "ignition-refuses", "lab-stuck"] as const satisfies ProblemCode[];
+
+/** The problems that an action reports; nothing else may come out of it. */
+export async function provoke(act: () => unknown): Promise<readonly Problem[]> {
+  try {
+    await act();
+  } catch (error) {
+    // Anything else would reach the user as a stack trace.
+    expect(error).toBeInstanceOf(UserError);
+    return (error as UserError).problems;
+  }
+  return [];
+}
+
+export function expectGoodSentence({ message }: Problem): void {
+  expect(message, "one line").not.toMatch(/[\n\r]/);
+  expect(message, "a period at the end, and no other sign before it").toMatch(/[\w)\]"'`…]\.$/);
+  expect(message, "a capital, a path, an option or what was found at the start").toMatch(
+    /^(?:[A-Z]|--[a-z]|"|[\w/[][\w./[\]-]*[ :])/,
+  );
+  expect(message, "nothing left out between two signs").not.toMatch(/[;:,(] ?[.;:,]| {2}/);
+  expect(message).not.toMatch(/undefined|\[object|\bat .*:\d+:\d+|TypeError|YAML\./);
 }

@@ -8,6 +8,7 @@ import { readInputs } from "../../../stacks/inputs.ts";
 import { PayloadFile } from "../../../constructs/shared/payload-file.ts";
 import { DestroyStep } from "../../../constructs/shared/destroy-step.ts";
 import { literal } from "../../../src/core/terraform-literal.ts";
+import { literalTexts as texts } from "../../support/literals.ts";
 import { Project, synthesize } from "../../support/stacks.ts";
 import { runTerraform } from "../../support/terraform.ts";
 
@@ -16,16 +17,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const texts = [
-  ...['${file("/etc/hostname")}', "%{ if true }x%{ endif }", "$${x}", "%%{x}", "$$${x}", "$$$${x}", "%%%{x}", "${}"],
-  ...["$${x}${y}%{z}", "${a${b}c}", "$", "%", "$ {x}", "100%", "a\\${x}", '"${x}"', "it's ${x}", "${x}\n%{y}", "~{x}"],
-];
-
 describe("a literal", () => {
-  it.each(texts)("of %j doubles the sign before each brace, and nothing else", (text) => {
-    expect(literal(text, "it")).toBe(text.replaceAll(/([$%])\{/g, (_, sign: string) => `${sign}${sign}{`));
-  });
-
   it("is the same text to Terraform in an output, an attribute, an error message and a step's command", () => {
     const app = new App({ outdir: join(folder, "cdktf.out") });
     const stack = new TerraformStack(app, "literals");

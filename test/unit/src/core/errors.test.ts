@@ -25,13 +25,12 @@ import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { anchors } from "../../../../src/core/ignition/bootkube.ts";
 import type { FileEntry } from "../../../../src/core/ignition/config.ts";
 import { type PointerProps, pointerTo } from "../../../../src/core/ignition/pointer.ts";
-import { UserError, type Problem, type ProblemCode, problemCodes } from "../../../../src/core/errors.ts";
+import { UserError, type ProblemCode, problemCodes } from "../../../../src/core/errors.ts";
 import { bootkubeScript, fileEntry, sampleConfig, sampleText } from "../../../../src/core/sample/sample.ts";
-import { labIsUp } from "../../../../lab/lab.ts";
 import { checkControllers } from "../../../../lab/machine.ts";
 import { timeLimit, timeoutVariable } from "../../../../src/core/time-limits.ts";
 import { kubeconfigText, withApi } from "../../../support/api.ts";
-import { removeLab, startLab } from "../../../support/lab.ts";
+import { expectGoodSentence, labProblems, provoke } from "../../../support/problems.ts";
 import { changedExample, exampleOf, metadata, Project, synthesize } from "../../../support/stacks.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -110,7 +109,7 @@ function inProject(act: (project: Project) => void): void {
 const onlyFile = (path: string) => (files: FileEntry[]) => files.filter((file) => file.path === path);
 
 /** For every name, ways to provoke it. The type asks for a case, and so does the first test. */
-const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
+const provocations: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, readonly (() => unknown)[]> = {
   "document-not-json": [() => make(""), () => make("{"), () => make("x"), () => make(`${sampleText("4.18")}x`)],
   "document-not-ignition": [() => make("[]"), () => make("{}"), () => make('{"ignition":{"version":3}}')],
   "document-malformed": [
@@ -315,36 +314,6 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
     () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
     () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
   ],
-  "machine-not-there": [
-    async () => {
-      await startLab({ name: "stuck" });
-      try {
-        await labCommand(silent).parseAsync(["enter", "--name=stuck", "node-2", "ls", "-l"], { from: "user" });
-      } finally {
-        await removeLab("stuck");
-      }
-    },
-  ],
-  "ignition-refuses": [() => startLab({ name: "stuck", payload: "root:x:0:0" })],
-  "lab-stuck": [
-    async () => {
-      const lab = await startLab({ name: "stuck" });
-      try {
-        await labIsUp(lab, () => undefined, { seconds: 0 });
-      } finally {
-        await removeLab("stuck");
-      }
-    },
-    async () => {
-      const lab = await startLab({ name: "stuck" });
-      try {
-        lab.node.must("rm /opt/lab/kubeconfig");
-        await lab.completeBootstrap();
-      } finally {
-        await removeLab("stuck");
-      }
-    },
-  ],
   "controllers-missing": [
     () => {
       checkControllers(dirname(userFile("cgroup.subtree_control", "\n")));
@@ -437,20 +406,9 @@ const provocations: Record<ProblemCode, readonly (() => unknown)[]> = {
   ],
 };
 
-async function provoke(act: () => unknown): Promise<readonly Problem[]> {
-  try {
-    await act();
-  } catch (error) {
-    // Anything else would reach the user as a stack trace.
-    expect(error).toBeInstanceOf(UserError);
-    return (error as UserError).problems;
-  }
-  return [];
-}
-
 describe("every problem", () => {
-  it("has a case here", () => {
-    expect(Object.keys(provocations).sort()).toEqual([...problemCodes].sort());
+  it("has a case here, or with a lab in test/e2e/lab/errors.test.ts", () => {
+    expect([...Object.keys(provocations), ...labProblems].sort()).toEqual([...problemCodes].sort());
     for (const [code, acts] of Object.entries(provocations)) expect(acts.length, code).toBeGreaterThan(0);
   });
 
@@ -467,15 +425,7 @@ describe("every problem", () => {
   });
 
   it.each(cases)("is one good sentence: $code ($index)", async ({ provoked }) => {
-    for (const { message } of await provoked()) {
-      expect(message, "one line").not.toMatch(/[\n\r]/);
-      expect(message, "a period at the end, and no other sign before it").toMatch(/[\w)\]"'`…]\.$/);
-      expect(message, "a capital, a path, an option or what was found at the start").toMatch(
-        /^(?:[A-Z]|--[a-z]|"|[\w/[][\w./[\]-]*[ :])/,
-      );
-      expect(message, "nothing left out between two signs").not.toMatch(/[;:,(] ?[.;:,]| {2}/);
-      expect(message).not.toMatch(/undefined|\[object|\bat .*:\d+:\d+|TypeError|YAML\./);
-    }
+    for (const found of await provoked()) expectGoodSentence(found);
   });
 
   it("is told even of a config that contains itself", async () => {

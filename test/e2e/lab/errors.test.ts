@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { labCommand } from "../../../src/cli/lab.ts";
+import { outputTo } from "../../../src/cli/output.ts";
+import { labIsUp } from "../../../lab/lab.ts";
+import { removeLab, startLab } from "../../support/lab.ts";
+import { expectGoodSentence, labProblems, provoke } from "../../support/problems.ts";
+
+const silent = outputTo({ write: () => true }, { write: () => true });
+
+/** For every problem of a lab, ways to provoke it. */
+const provocations: Record<(typeof labProblems)[number], readonly (() => unknown)[]> = {
+  "machine-not-there": [
+    async () => {
+      await startLab({ name: "stuck" });
+      try {
+        await labCommand(silent).parseAsync(["enter", "--name=stuck", "node-2", "ls", "-l"], { from: "user" });
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+  ],
+  "ignition-refuses": [() => startLab({ name: "stuck", payload: "root:x:0:0" })],
+  "lab-stuck": [
+    async () => {
+      const lab = await startLab({ name: "stuck" });
+      try {
+        await labIsUp(lab, () => undefined, { seconds: 0 });
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+    async () => {
+      const lab = await startLab({ name: "stuck" });
+      try {
+        lab.node.must("rm /opt/lab/kubeconfig");
+        await lab.completeBootstrap();
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+  ],
+};
+
+describe("every problem of a lab", () => {
+  const cases = labProblems.flatMap((code) =>
+    provocations[code].map((act, index) => {
+      let found: ReturnType<typeof provoke> | undefined;
+      // They take seconds: once is enough.
+      return { code, index, provoked: () => (found ??= provoke(act)) };
+    }),
+  );
+
+  it.each(cases)("can be provoked: $code ($index)", async ({ code, provoked }) => {
+    expect((await provoked()).map((found) => found.code)).toContain(code);
+  });
+
+  it.each(cases)("is one good sentence: $code ($index)", async ({ provoked }) => {
+    for (const found of await provoked()) expectGoodSentence(found);
+  });
+});
