@@ -7,6 +7,9 @@ export default defineConfig({
     // Workers keep what they loaded: every isolated file would load cdktf and the providers again.
     pool: "threads",
     isolate: false,
+    // A terminal shows progress by itself; a CI log needs failures and figures only.
+    reporters:
+      process.env.CI === undefined ? "default" : ["minimal", ...(process.env.GITHUB_ACTIONS ? ["github-actions"] : [])],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -9,7 +9,7 @@ export interface Fault {
   readonly done: string;
   /** How the calls come back; `strike` waits for just that. */
   readonly recovered: string;
-  /** Whether `npm test` leaves it out: it waits for a keepalive, or another test shows the same. */
+  /** Whether `npm run test:e2e` leaves it out: it waits for a keepalive, or another test shows the same. */
   readonly slow?: boolean;
   /** Does it and waits until the tunnel is whole again. Calls flow all the time, each over a new connection. */
   readonly strike: (lab: LoadedLab, pulse: Pulse) => Promise<Struck>;

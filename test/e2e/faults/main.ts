@@ -1,12 +1,12 @@
 /**
- * `npm run faults [-- --table]`: the fault tests, with those that are too slow for `npm test`, one file after the other, and
+ * `npm run faults [-- --table]`: the fault tests, with those that are too slow for `npm run test:e2e`, one file after the other, and
  * what each fault did as a table: to stdout, or with --table into docs/faults.md. Ctrl-C removes the labs.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { projectFile } from "../../../src/runtime/project-files.js";
+import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 import { busyness, thisMachine } from "../../bench/machine.ts";
 import { markdownTable } from "../../../scripts/markdown-table.ts";
 import { removeLab } from "../../support/lab.ts";
@@ -35,7 +35,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
 /** @returns whether all of it held */
 async function run(test: keyof typeof tests): Promise<boolean> {
   // Progress to stderr: stdout is the table's. A group of its own: Ctrl-C is heard here only.
-  now.child = spawn(process.execPath, [vitest, "run", `test/e2e/faults/${test}.test.ts`], {
+  const args = [vitest, "run", "--config", "test/e2e/vitest.config.ts", `test/e2e/faults/${test}.test.ts`];
+  now.child = spawn(process.execPath, args, {
+    cwd: projectRoot,
     stdio: ["ignore", 2, 2],
     env: { ...process.env, FAULTS_ROWS: file, TMPDIR: folder },
     detached: true,

@@ -17,7 +17,7 @@ describe("a damaged document gives a named refusal or a whole payload", () => {
         const text = texts[shape];
         expect(buildOrRefuse(text.slice(0, Math.floor(place * text.length)))).toBeUndefined();
       }),
-      runs(1, 500),
+      runs(1, 200),
     );
   });
 
@@ -36,7 +36,7 @@ describe("a damaged document gives a named refusal or a whole payload", () => {
         }
         buildOrRefuse(text);
       }),
-      runs(2, 800),
+      runs(2, 300),
     );
   });
 
@@ -65,7 +65,7 @@ describe("a damaged document gives a named refusal or a whole payload", () => {
         for (const { steps, change } of mutations) mutate(document, steps, change);
         buildOrRefuse(JSON.stringify(document));
       }),
-      runs(3, 1000),
+      runs(3, 300),
     );
   });
 });
