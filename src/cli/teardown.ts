@@ -1,40 +1,45 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { gateOverride, gateVariable } from "../cluster/gate-override.ts";
 import type { ReportRow } from "../cluster/leftovers.ts";
-import { type Config, labNameIn, readConfig } from "../config/config-file.ts";
-import { findConfigFile } from "../../stacks/load.ts";
-import { metadataOf } from "../config/install-dir.ts";
+import { labNameIn } from "../config/config-file.ts";
 import { configFormat, platformNames } from "../../stacks/platforms.ts";
-import { readSavedMetadata } from "../config/saved-metadata.ts";
 import { namespace } from "../core/konnectivity/names.ts";
 import { inLines } from "../core/printable.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { configOption } from "./config.ts";
 import type { Output } from "./output.ts";
 import { program } from "../runtime/program.ts";
-
-interface Options {
-  readonly config?: string;
-  readonly kubeconfig?: string;
-}
+import {
+  configFileFor,
+  configFor,
+  infraIdFor,
+  isLab,
+  kubeconfigFor,
+  type TeardownOptions,
+} from "./teardown-options.ts";
 
 const platformArgument = () => new Argument("<platform>", "whose stacks").choices(platformNames);
 const kubeconfigOption = ["--kubeconfig <file>", "the cluster's, instead of the config's"] as const;
 
-/** `teardown gate`, `sweep` and `report`: what destroying runs, and what can be run by hand. */
+/** `teardown gate`, `sweep` and `report`: the steps of a destroy, which can also be run by hand. */
 export function teardownCommand(output: Output): Command {
-  const command = new Command("teardown").description("the steps of `cdktf destroy`, which can be run by hand too");
-  command
-    .command("gate")
+  return new Command("teardown")
+    .description("the steps of `cdktf destroy`, which can be run by hand too")
+    .addCommand(gateCommand(output))
+    .addCommand(sweepCommand(output))
+    .addCommand(reportCommand(output));
+}
+
+function gateCommand(output: Output): Command {
+  return new Command("gate")
     .description("ask the cluster whether it still needs its bootstrap machine; nothing is changed")
     .addArgument(platformArgument())
     .option(...configOption)
     .option(...kubeconfigOption)
     .option("--wait <minutes>", "wait that long until it does not (default: the config's waitMinutes)", minutes)
-    .action(async (platform: string, options: Options & { wait?: number }) => {
+    .action(async (platform: string, options: TeardownOptions & { wait?: number }) => {
       const reason = gateOverride(process.env);
       if (reason !== undefined) {
         output.text(inLines([`The gate is opened by hand (${gateVariable}): ${reason}`]));
@@ -60,13 +65,15 @@ export function teardownCommand(output: Output): Command {
         },
       });
     });
-  command
-    .command("sweep")
+}
+
+function sweepCommand(output: Output): Command {
+  return new Command("sweep")
     .description("delete what the tunnel put into the cluster, without waiting; absent is success")
     .addArgument(platformArgument())
     .option(...configOption)
     .option(...kubeconfigOption)
-    .action(async (platform: string, options: Options) => {
+    .action(async (platform: string, options: TeardownOptions) => {
       const config = configFor(options);
       const lab = labNameIn(configFormat, config, platform);
       if (lab !== undefined && options.kubeconfig === undefined) {
@@ -75,8 +82,10 @@ export function teardownCommand(output: Output): Command {
       }
       await sweep(kubeconfigFor(options, config), infraIdFor(platform, options), output);
     });
-  command
-    .command("report")
+}
+
+function reportCommand(output: Output): Command {
+  return new Command("report")
     .description(
       "say of each thing whether it is gone, terminating or left; exit code 1 if something is left, or nothing could be looked at",
     )
@@ -85,12 +94,12 @@ export function teardownCommand(output: Output): Command {
     .option(...kubeconfigOption)
     .option("--json", "for machines")
     .addOption(new Option("--last-step", "run by Terraform, when everything else is gone").hideHelp())
-    .action(async (platform: string, options: Options & { json?: boolean; lastStep?: boolean }) => {
+    .action(async (platform: string, options: TeardownOptions & { json?: boolean; lastStep?: boolean }) => {
       const config = configFor(options);
       const { reportOf } = await import("./teardown-report.ts");
       const rows = await reportOf({
         platform,
-        configFile: fileFor(options),
+        configFile: configFileFor(options),
         kubeconfig: isLab(platform) ? undefined : kubeconfigFor(options, config),
         lastStep: options.lastStep ?? false,
       });
@@ -99,45 +108,6 @@ export function teardownCommand(output: Output): Command {
       const nothingSeen = rows.every(({ state }) => state === "not looked at");
       if (nothingSeen || rows.some(({ state }) => state === "left")) output.exitCode = 1;
     });
-  return command;
-}
-
-const isLab = (platform: string) => !configFormat.clouds.some(({ name }) => name === platform);
-
-const fileFor = ({ config }: Options) => config ?? findConfigFile(process.env);
-
-function configFor(options: Options): Config {
-  return readConfig(configFormat, fileFor(options));
-}
-
-/** Resolves a path of the config file, which is relative to that file. */
-function inConfigFolder(options: Options, path: string): string {
-  const file = fileFor(options);
-  return file === undefined ? resolve(path) : resolve(dirname(file), path);
-}
-
-/** From the option, the config, the environment or the install folder, in this order. */
-function kubeconfigFor(options: Options, config: Config): string {
-  const { kubeconfig } = config.teardown;
-  const listed = process.env.KUBECONFIG?.split(delimiter).filter((one) => one !== "") ?? [];
-  const ofEnvironment = listed.find((one) => existsSync(one)) ?? listed[0];
-  return (
-    options.kubeconfig ??
-    (kubeconfig === undefined ? undefined : inConfigFolder(options, kubeconfig)) ??
-    ofEnvironment ??
-    join(inConfigFolder(options, config.installDir), "auth/kubeconfig")
-  );
-}
-
-/** The infra ID of the cluster that must answer. @returns undefined if it is not known */
-function infraIdFor(platform: string, options: Options): string | undefined {
-  if (isLab(platform)) return undefined;
-  const { infrastructureName, installDir, state } = configFor(options);
-  const saved = () =>
-    state.local === undefined
-      ? undefined
-      : readSavedMetadata(configFormat, inConfigFolder(options, state.local.folder));
-  return infrastructureName ?? (metadataOf(configFormat, inConfigFolder(options, installDir)) ?? saved())?.infraID;
 }
 
 /** Runs a step on the lab's node, which can reach the lab's API. */
