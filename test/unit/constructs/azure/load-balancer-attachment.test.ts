@@ -1,27 +1,41 @@
+import { NetworkInterfaceBackendAddressPoolAssociation } from "@cdktf/provider-azurerm/lib/network-interface-backend-address-pool-association/index.js";
+import { DataResource } from "cdktf";
 import { describe, expect, it } from "vitest";
-import { exampleStack, only, resources } from "../../../support/stacks.ts";
+import { LoadBalancerAttachment } from "../../../../constructs/azure/load-balancer-attachment.ts";
+import { networkInterfaceIn, specIn } from "../../../support/azure.ts";
+import { payloadIn, synthScope, withoutHash } from "../../../support/constructs.ts";
+import { resources } from "../../../support/stacks.ts";
 
-const type = "azurerm_network_interface_backend_address_pool_association";
+const stackWith = (backendAddressPoolIds: readonly string[]) =>
+  synthScope((scope) => {
+    const networkInterface = networkInterfaceIn(scope, specIn(scope, payloadIn(scope)));
+    const { attached } = new LoadBalancerAttachment(scope, "api-membership", {
+      networkInterface,
+      backendAddressPoolIds,
+    });
+    new DataResource(scope, "machine", { dependsOn: [...attached] });
+  });
+const type = NetworkInterfaceBackendAddressPoolAssociation.tfResourceType;
 
-describe("the machine behind the API's load balancers on Azure", () => {
-  const stack = exampleStack("azure");
-
-  it("joins the pools that are given, with its IPv4 address", () => {
-    const membership = (pool: string) =>
-      expect.objectContaining({
-        network_interface_id: "${azurerm_network_interface.network-interface.id}",
-        ip_configuration_name: "ipv4",
-        backend_address_pool_id: expect.stringMatching(new RegExp(`/backendAddressPools/${pool}$`)) as string,
-      }) as object;
-    expect(resources(stack, type)).toEqual([membership("prod-x7k2p"), membership("internal-lb-backend")]);
+describe("the load balancer attachment on Azure", () => {
+  it("adds the interface's IPv4 address to every backend pool", () => {
+    const association = (pool: string) => ({
+      network_interface_id: "${azurerm_network_interface.network-interface.id}",
+      ip_configuration_name: "ipv4",
+      backend_address_pool_id: pool,
+    });
+    expect(resources(stackWith(["outside", "inside"]), type)).toEqual([association("outside"), association("inside")]);
   });
 
-  it("joins before it boots: a pool may be its way out", () => {
-    for (const id of Object.keys(stack.resource[type] ?? {}))
-      expect(only(stack, "azurerm_linux_virtual_machine").depends_on).toContain(`${type}.${id}`);
+  it("exists before the machine boots: a pool may be its only outbound connection", () => {
+    const { depends_on: dependsOn } = stackWith(["outside", "inside"]).resource.terraform_data?.machine ?? {};
+    expect((dependsOn as string[]).map(withoutHash)).toEqual([
+      `${type}.api-membership_pool-0`,
+      `${type}.api-membership_pool-1`,
+    ]);
   });
 
-  it("joins none if something else balances the API", () => {
-    expect(resources(exampleStack("azure", { backendAddressPoolIds: [] }), type)).toEqual([]);
+  it("creates nothing without backend pools", () => {
+    expect(resources(stackWith([]), type)).toEqual([]);
   });
 });

@@ -1,164 +1,180 @@
+import { LinuxVirtualMachine } from "@cdktf/provider-azurerm/lib/linux-virtual-machine/index.js";
+import { DataResource, TerraformStack } from "cdktf";
 import { describe, expect, it } from "vitest";
-import { sampleConfig } from "../../../../src/core/sample/sample.ts";
-import { exampleStack, metadata, only, type ProjectProps, replacementOf } from "../../../support/stacks.ts";
+import type { MachineOptions } from "../../../../constructs/azure/machine-spec.ts";
+import { Machine, type MachineProps } from "../../../../constructs/azure/machine.ts";
+import { networkInterfaceIn, place, specIn, subscriptionId } from "../../../support/azure.ts";
+import { payloadContent, payloadIn, resourceIn, synthScope } from "../../../support/constructs.ts";
+import { only } from "../../../support/stacks.ts";
 
-const { infraID } = metadata;
-const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
-  only(exampleStack("azure", options, rest, props), "azurerm_linux_virtual_machine");
-const sub = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers";
-const url = "https://samplex7k2p3e9f8b1c.blob.core.windows.net/ignition/payload.ign";
+const url = "https://sampleaccount.blob.core.windows.net/ignition/payload.ign";
+const provider = `/subscriptions/${subscriptionId}/resourceGroups/rg/providers`;
 
-/** What Terraform makes of `base64encode(join("", […]))`, with the reference to the signature replaced. */
-function evaluated(customData: unknown, signature: string): unknown {
+/** A machine alone, with its network interface. */
+function stackWith(changed: Partial<MachineOptions> = {}, props: Partial<MachineProps> = {}, replaceMachine = false) {
+  const stack = synthScope((scope) => {
+    const spec = specIn(scope, payloadIn(scope), changed, replaceMachine);
+    new Machine(scope, "machine", {
+      ...place,
+      name: "sample-bootstrap",
+      spec,
+      payloadUrl: url,
+      subscriptionId,
+      networkInterface: networkInterfaceIn(scope, spec),
+      sshKey: "ssh-ed25519 AAAA core@example.com",
+      dependsOn: [resourceIn(scope, "stored")],
+      ...props,
+    });
+  });
+  return { stack, vm: only(stack, LinuxVirtualMachine.tfResourceType) };
+}
+
+/** What Terraform makes of `base64encode(join("", […]))`, with the reference to the query replaced. */
+function evaluated(customData: unknown, query: string): unknown {
   const [, list = ""] = /^\$\{base64encode\(join\("", \[(.*)\]\)\)\}$/s.exec(String(customData)) ?? [];
-  const reference = /data\.azurerm_storage_account_blob_container_sas\.[\w-]+\.sas/;
-  const parts = JSON.parse(`[${list.replace(reference, JSON.stringify(signature))}]`) as string[];
+  const parts = JSON.parse(`[${list.replace("terraform_data.sas.id", JSON.stringify(query))}]`) as string[];
   return JSON.parse(parts.join(""));
 }
 
-/** bootstrap.ign with these keys for core. */
-const withKeys = (sshAuthorizedKeys: unknown, name = "core"): ProjectProps => ({
-  files: {
-    "ocp/bootstrap.ign": JSON.stringify({
-      ...sampleConfig("4.18"),
-      passwd: { users: [{ name, sshAuthorizedKeys }] },
-    }),
+const pointer = (source: string) => ({
+  ignition: {
+    version: "3.2.0",
+    config: { replace: { source, verification: { hash: `sha512-${payloadContent.sha512}` } } },
+    timeouts: { httpTotal: 1800 },
   },
 });
 
 describe("the machine on Azure", () => {
-  const machine = machineOf();
+  const { stack, vm } = stackWith();
 
-  it("has a disk of at least 100 GB, which is enough for /var behind 50 GB", () => {
-    expect(machine.os_disk).toEqual({
-      name: `${infraID}-bootstrap_OSDisk`,
+  it("has an OS disk on Premium_LRS", () => {
+    expect(vm.os_disk).toEqual({
+      name: "sample-bootstrap_OSDisk",
       caching: "ReadWrite",
       storage_account_type: "Premium_LRS",
       disk_size_gb: 128,
     });
-    const diskEncryptionSetId = `${sub}/Microsoft.Compute/diskEncryptionSets/mine`;
-    expect(machineOf({ osDiskSizeGB: 500, diskEncryptionSetId }).os_disk).toMatchObject({
+    const diskEncryptionSetId = `${provider}/Microsoft.Compute/diskEncryptionSets/mine`;
+    expect(stackWith({ rootVolume: { sizeGiB: 500, diskEncryptionSetId } }).vm.os_disk).toMatchObject({
       disk_size_gb: 500,
       disk_encryption_set_id: diskEncryptionSetId,
     });
   });
 
-  it("is encrypted at the host if the config says so", () => {
-    expect(machine.encryption_at_host_enabled).toBe(false);
-    expect(machineOf({ encryptionAtHost: true }).encryption_at_host_enabled).toBe(true);
+  it("is encrypted at the host only if wanted", () => {
+    expect(vm.encryption_at_host_enabled).toBe(false);
+    expect(stackWith({ encryptionAtHost: true }).vm.encryption_at_host_enabled).toBe(true);
   });
 
-  it("lets nobody in by password, and its console shows in the portal", () => {
-    expect(machine).toMatchObject({ admin_username: "core", disable_password_authentication: true });
-    expect(machine).not.toHaveProperty("admin_password");
-    expect(machine.boot_diagnostics).toEqual({});
+  it("allows no password login and has boot diagnostics", () => {
+    expect(vm).toMatchObject({ admin_username: "core", disable_password_authentication: true });
+    expect(vm).not.toHaveProperty("admin_password");
+    expect(vm.boot_diagnostics).toEqual({});
   });
 
-  it("has a key that bootstrap.ign has for core, RSA if there is one, or the given one", () => {
-    const keyOf = (found: Record<string, unknown>) => found.admin_ssh_key;
-    const key = (public_key: string) => [{ username: "core", public_key }];
-    expect(keyOf(machine)).toEqual(
-      key("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICMBUt5XhXmq2yuVcsa1vJbV5bX79Hynd+Un9o/7EqM4 core@example.com"),
+  it("has the ssh key for core; without one it can still be destroyed", () => {
+    expect(vm.admin_ssh_key).toEqual([{ username: "core", public_key: "ssh-ed25519 AAAA core@example.com" }]);
+    expect(stackWith({}, { sshKey: undefined }).vm).not.toHaveProperty("admin_ssh_key");
+  });
+
+  it("boots from an image of the gallery, by ID, or from the marketplace", () => {
+    expect(vm.source_image_id).toBe(
+      `/subscriptions/${subscriptionId}/resourceGroups/sample-rg/providers/Microsoft.Compute/galleries/gallery_sample/images/sample-gen2`,
     );
-    expect(
-      keyOf(machineOf({}, {}, withKeys(["ssh-ed25519 AAAAb x\n", "", "ecdsa AAAA", "ssh-rsa AAAAa y\n"]))),
-    ).toEqual(key("ssh-rsa AAAAa y"));
-    expect(keyOf(machineOf({ sshKeyData: "ssh-rsa AAAAB3 mine" }))).toEqual(key("ssh-rsa AAAAB3 mine"));
-    expect(keyOf(machineOf({ sshKeyData: "ssh-rsa AAAAB3" }, {}, withKeys([])))).toEqual(key("ssh-rsa AAAAB3"));
-  });
-
-  it.each([
-    ["none", withKeys([])],
-    ["null", withKeys(null)],
-    ["another kind only", withKeys(["ecdsa-sha2-nistp256 AAAA"])],
-    ["another user's only", withKeys(["ssh-rsa AAAA"], "root")],
-    ["something else there", withKeys("ssh-rsa AAAA")],
-  ])("refuses to be made without a key: bootstrap.ign has %s", (_, props) => {
-    expect(() => machineOf({}, {}, props)).toThrow(
-      "azure.sshKeyData is missing; expected an RSA or ED25519 public key (bootstrap.ign has none for core).",
-    );
-  });
-
-  it("can be destroyed without a key", () => {
-    expect(machineOf({}, {}, { shape: "none" })).not.toHaveProperty("admin_ssh_key");
-  });
-
-  it("has the image of the UPI template, or the given one, or one of the marketplace", () => {
-    expect(machine.source_image_id).toBe(
-      `/subscriptions/\${data.azurerm_client_config.client.subscription_id}/resourceGroups/${infraID}-rg/providers/Microsoft.Compute/galleries/gallery_sample_x7k2p/images/${infraID}-gen2`,
-    );
-    const imageId = `${sub}/Microsoft.Compute/images/rhcos`;
-    expect(machineOf({ imageId }).source_image_id).toBe(imageId);
-    const marketplaceImage = { publisher: "redhat", offer: "o", sku: "s", version: "1" };
-    const bought = machineOf({ marketplaceImage });
+    const id = `${provider}/Microsoft.Compute/images/rhcos`;
+    expect(stackWith({ image: { id } }).vm.source_image_id).toBe(id);
+    const reference = { publisher: "redhat", offer: "o", sku: "s", version: "1" };
+    const bought = stackWith({ image: { marketplace: { ...reference, plan: "WithPurchasePlan" } } }).vm;
     expect(bought).not.toHaveProperty("source_image_id");
     expect(bought).toMatchObject({
-      source_image_reference: marketplaceImage,
+      source_image_reference: reference,
       plan: { publisher: "redhat", product: "o", name: "s" },
     });
-    expect(machineOf({ marketplaceImage: { ...marketplaceImage, plan: "NoPurchasePlan" } })).not.toHaveProperty("plan");
+    expect(stackWith({ image: { marketplace: { ...reference, plan: "NoPurchasePlan" } } }).vm).not.toHaveProperty(
+      "plan",
+    );
   });
 
-  it("takes its size by the architecture, or as given", () => {
-    expect(machine.size).toBe("Standard_D4as_v5");
-    expect(machineOf({}, { architecture: "aarch64" }).size).toBe("Standard_D4ps_v5");
-    expect(machineOf({ bootstrapVMSize: "Standard_D8s_v5" }).size).toBe("Standard_D8s_v5");
-  });
-
-  const pointer = (source: string) => ({
-    ignition: {
-      version: "3.2.0",
-      config: {
-        replace: { source, verification: { hash: expect.stringMatching(/^sha512-[0-9a-f]{128}$/) as string } },
+  it("has the size, tags and network interface that it is given", () => {
+    expect(stack).toHaveResourceWithProperties(LinuxVirtualMachine, {
+      name: "sample-bootstrap",
+      computer_name: "sample-bootstrap",
+      resource_group_name: "sample-rg",
+      location: "westeurope",
+      size: "Standard_D4as_v5",
+      network_interface_ids: ["${azurerm_network_interface.network-interface.id}"],
+      tags: {
+        team: "platform",
+        "konnectivity-bootstrap-made-of": expect.stringMatching(/^[0-9a-f]{16}-[0-9a-f]{16}$/) as string,
       },
-      timeouts: { httpTotal: 1800 },
-    },
+    });
   });
 
-  it("gets a pointer with the payload's hash and the signature as custom data", () => {
-    const signature = "?sv=2018-11-09&sr=c&st=2026-11-16T11:45:00Z&sig=a%2Bb%2Fc%3D";
-    expect(evaluated(machine.custom_data, signature)).toEqual(pointer(`${url}${signature}`));
-    expect(machine).not.toHaveProperty("user_data");
+  it("has only the identity that it is given: with two, Azure would not know which to use", () => {
+    expect(vm).not.toHaveProperty("identity");
+    expect(stackWith({}, { identityId: "identity" }).vm.identity).toEqual({
+      type: "UserAssigned",
+      identity_ids: ["identity"],
+    });
   });
 
-  it("gets one without a signature if its identity is enough", () => {
-    const text = Buffer.from(machineOf({ pointer: "identity" }).custom_data as string, "base64").toString();
+  it("gets a pointer with the payload's hash as custom data", () => {
+    const text = Buffer.from(vm.custom_data as string, "base64").toString();
     expect(JSON.parse(text)).toEqual(pointer(url));
+    expect(vm).not.toHaveProperty("user_data");
   });
 
-  it("fetches from the store of its own cloud", () => {
-    expect(machineOf({ cloudName: "AzureChinaCloud" }).custom_data).toContain(".blob.core.chinacloudapi.cn/ignition/");
+  it("gets a pointer with a signed URL", () => {
+    const signed = synthScope((scope) => {
+      const spec = specIn(scope, payloadIn(scope));
+      new Machine(scope, "machine", {
+        ...place,
+        name: "sample-bootstrap",
+        spec,
+        payloadUrl: url,
+        payloadQuery: new DataResource(TerraformStack.of(scope), "sas").id,
+        subscriptionId,
+        networkInterface: networkInterfaceIn(scope, spec),
+        dependsOn: [],
+      });
+    });
+    const query = "?sv=2018-11-09&sr=c&st=2026-11-16T11:45:00Z&sig=a%2Bb%2Fc%3D";
+    expect(evaluated(only(signed, LinuxVirtualMachine.tfResourceType).custom_data, query)).toEqual(
+      pointer(`${url}${query}`),
+    );
   });
 
-  it("boots after its payload is there", () => {
-    expect(machine.depends_on).toContainEqual(expect.stringMatching(/^azurerm_storage_blob\./));
+  it("boots after what it depends on", () => {
+    expect(vm.depends_on).toEqual(["terraform_data.stored"]);
   });
 
-  it("is left alone by another image or key, and replaced only with what remembers its payload", () => {
-    expect(machine.lifecycle).toMatchObject({
+  it("is changed neither by another payload nor by other options, and replaced only by its spec", () => {
+    expect(vm.lifecycle).toMatchObject({
       ignore_changes: [
         ...["source_image_id", "source_image_reference", "plan", "custom_data", "admin_ssh_key", "size", "os_disk"],
         ...["encryption_at_host_enabled", 'tags["konnectivity-bootstrap-made-of"]'],
       ],
       replace_triggered_by: [expect.stringMatching(/^terraform_data\.payload_replacement_/)],
     });
-    expect(replacementOf(exampleStack("azure"))).toEqual({ ignore_changes: ["triggers_replace"] });
-    expect(replacementOf(exampleStack("azure", {}, { replaceMachine: true }))).not.toHaveProperty("ignore_changes");
+  });
+
+  it("is compared with its spec in every plan", () => {
+    expect(Object.keys(stack.check)).toEqual(["machine_has_this_payload", "machine_is_as_configured"]);
+    expect(JSON.stringify(stack.check)).toContain("azurerm_linux_virtual_machine.machine.tags[");
   });
 
   it.each([
     [false, "azure.publicIp is false now, but the machine was made with a public address"],
     [true, "azure.publicIp is true now, but the machine was made without a public address"],
-  ])("keeps the interface that it has: publicIp %s", (publicIp, sentence) => {
-    const { precondition } = machineOf({ publicIp }).lifecycle as {
-      precondition: { condition: string; error_message: string }[];
-    };
-    expect(precondition).toEqual([
-      {
-        condition: `\${(try(coalesce(azurerm_network_interface.network-interface.ip_configuration[0].public_ip_address_id), "") != "") == ${publicIp}}`,
-        error_message: expect.stringContaining(sentence) as string,
-      },
-    ]);
-    expect(machineOf({ publicIp }, { replaceMachine: true }).lifecycle).toMatchObject({ precondition: [] });
+  ])("refuses another publicIp for an existing interface, unless it may be replaced: %s", (publicIp, sentence) => {
+    expect(stackWith({ publicIp }).vm.lifecycle).toMatchObject({
+      precondition: [
+        {
+          condition: `\${(try(coalesce(azurerm_network_interface.network-interface.ip_configuration[0].public_ip_address_id), "") != "") == ${publicIp}}`,
+          error_message: expect.stringContaining(sentence) as string,
+        },
+      ],
+    });
+    expect(stackWith({ publicIp }, {}, true).vm.lifecycle).toMatchObject({ precondition: [] });
   });
 });

@@ -1,93 +1,99 @@
+import { NetworkInterface } from "@cdktf/provider-azurerm/lib/network-interface/index.js";
+import { PublicIp } from "@cdktf/provider-azurerm/lib/public-ip/index.js";
+import { TerraformOutput } from "cdktf";
 import { describe, expect, it } from "vitest";
-import { sampleText } from "../../../../src/core/sample/sample.ts";
-import { type Block, exampleStack, metadata, only, resources } from "../../../support/stacks.ts";
+import type { MachineOptions } from "../../../../constructs/azure/machine-spec.ts";
+import { networkInterfaceIn, specIn, subscriptionId } from "../../../support/azure.ts";
+import { payloadIn, synthScope } from "../../../support/constructs.ts";
+import { type Block, only, resources } from "../../../support/stacks.ts";
 
-const { infraID } = metadata;
-const dual = { nodeSubnets: ["10.0.0.0/24", "fd00:10::/64"] };
-const dualNetworks = {
-  files: {
-    "ocp/bootstrap.ign": sampleText("4.18", {
-      networks: {
-        machine: ["10.0.0.0/16", "fd00:10::/48"],
-        cluster: ["10.128.0.0/14"],
-        service: ["172.30.0.0/16"],
-      },
-    }),
-  },
-};
-const nicOf = (...args: [object?, object?, object?]) =>
-  only(exampleStack("azure", ...args), "azurerm_network_interface") as Block & {
+function stackWith(changed: Partial<MachineOptions> = {}) {
+  const stack = synthScope((scope) => {
+    const face = networkInterfaceIn(scope, specIn(scope, payloadIn(scope), changed));
+    const outputs = {
+      private: face.privateIp,
+      public: face.publicIp ?? "none",
+      ipv4: face.addressFor("10.0.0.0/24"),
+      ipv6: face.addressFor("fd00:10::/64"),
+    };
+    for (const [id, value] of Object.entries(outputs)) new TerraformOutput(scope, id, { value });
+  });
+  const nic = only(stack, NetworkInterface.tfResourceType) as Block & {
     ip_configuration: Block[];
-    lifecycle?: { precondition: { condition: string; error_message: string }[] };
+    lifecycle: { precondition?: { condition: string; error_message: string }[] };
   };
+  const addresses = Object.fromEntries(Object.entries(stack.output).map(([id, { value }]) => [id, value]));
+  return { stack, nic, addresses };
+}
+const addressAt = (index: number) => {
+  const found = `azurerm_network_interface.network-interface.private_ip_addresses[${index}]`;
+  return index === 0 ? `\${${found}}` : `\${try(${found}, "::")}`;
+};
 
 describe("the machine's network interface on Azure", () => {
-  it("is in the control plane's subnet, with an address that Azure picks", () => {
-    expect(nicOf({ subscriptionId: "00000000-0000-0000-0000-000000000000" })).toMatchObject({
-      name: `${infraID}-bootstrap-nic`,
-      resource_group_name: `${infraID}-rg`,
+  it("is in the subnet, with an address that Azure assigns", () => {
+    const { nic, addresses } = stackWith();
+    expect(nic).toMatchObject({
+      name: "sample-bootstrap-nic",
+      resource_group_name: "sample-rg",
       ip_configuration: [
         {
           name: "ipv4",
           primary: true,
-          subnet_id: `/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/${infraID}-rg/providers/Microsoft.Network/virtualNetworks/${infraID}-vnet/subnets/${infraID}-master-subnet`,
+          subnet_id: `/subscriptions/${subscriptionId}/resourceGroups/net-rg/providers/Microsoft.Network/virtualNetworks/sample-vnet/subnets/master-subnet`,
           private_ip_address_allocation: "Dynamic",
         },
       ],
     });
-    expect(nicOf().lifecycle).toEqual({
+    expect(addresses).toMatchObject({ private: addressAt(0), public: "none" });
+  });
+
+  it("keeps its addresses, and is replaced only with the machine", () => {
+    expect(stackWith().nic.lifecycle).toEqual({
       ignore_changes: ["ip_configuration"],
       replace_triggered_by: [expect.stringMatching(/^terraform_data\.payload_replacement_/)],
     });
   });
 
-  it("takes the subscription of the credentials, and a network of another group", () => {
-    const names = { networkResourceGroupName: "net", virtualNetwork: "v", controlPlaneSubnet: "s" };
-    expect(nicOf(names).ip_configuration[0]?.subnet_id).toBe(
-      "/subscriptions/${data.azurerm_client_config.client.subscription_id}/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/s",
-    );
-  });
-
-  it("has the address that the config fixes, if it lies in the subnet and is free for machines", () => {
-    const nic = nicOf({}, { tunnel: { address: "10.0.0.9" } });
+  it("has the fixed address, if the subnet contains it and Azure does not reserve it", () => {
+    const { nic } = stackWith({ fixedAddress: "10.0.0.9" });
     expect(nic.ip_configuration).toEqual([
       expect.objectContaining({ private_ip_address_allocation: "Static", private_ip_address: "10.0.0.9" }),
     ]);
-    const [precondition] = nic.lifecycle?.precondition ?? [];
+    const [precondition] = nic.lifecycle.precondition ?? [];
     expect(precondition?.condition).toMatch(/for n in data\.azurerm_subnet\.[\w-]+\.address_prefixes :/);
     expect(precondition?.condition).toContain("for i in [0, 1, 2, 3, -1] :");
-    expect(precondition?.error_message).toContain(`tunnel.address 10.0.0.9 is not an address for machines`);
+    expect(precondition?.error_message).toContain("tunnel.address 10.0.0.9 is not an address for machines");
   });
 
-  it("has an IPv6 address too if nodes have", () => {
-    expect(nicOf(dual).ip_configuration).toMatchObject([
+  it("has an IPv6 address in addition if nodes have one", () => {
+    const { nic, addresses } = stackWith({ ipv6: true });
+    expect(nic.ip_configuration).toMatchObject([
       { name: "ipv4", private_ip_address_allocation: "Dynamic" },
       { name: "ipv6", private_ip_address_version: "IPv6", private_ip_address_allocation: "Dynamic" },
     ]);
+    expect(addresses).toMatchObject({ private: addressAt(0), ipv4: addressAt(0), ipv6: addressAt(1) });
   });
 
-  it("fixes an IPv6 address as Azure spells it, and that is the one that nodes dial", () => {
-    const stack = exampleStack("azure", dual, { tunnel: { address: "fd00:10::00:0009" } }, dualNetworks);
-    const nic = only(stack, "azurerm_network_interface") as Block & { ip_configuration: Block[] };
+  it("has a fixed IPv6 address in canonical form, which the nodes dial", () => {
+    const { nic, addresses } = stackWith({ ipv6: true, fixedAddress: "fd00:10::00:0009" });
     expect(nic.ip_configuration).toMatchObject([
       { private_ip_address_allocation: "Dynamic" },
       { private_ip_address_allocation: "Static", private_ip_address: "fd00:10::9" },
     ]);
     expect(JSON.stringify(nic.lifecycle)).toContain('cidrhost(\\"fd00:10::9/');
-    expect(stack.output.bootstrap_private_ip?.value).toBe(
-      '${try(azurerm_network_interface.network-interface.private_ip_addresses[1], "::")}',
-    );
+    expect(addresses.private).toBe(addressAt(1));
   });
 
-  it("has a public address if the config says so", () => {
-    const stack = exampleStack("azure", { publicIp: true });
-    expect(only(stack, "azurerm_public_ip")).toMatchObject({
-      name: `${infraID}-bootstrap-ssh-pip`,
+  it("has a public address only if wanted", () => {
+    const { stack, nic, addresses } = stackWith({ publicIp: true });
+    expect(stack).toHaveResourceWithProperties(PublicIp, {
+      name: "sample-bootstrap-ssh-pip",
       sku: "Standard",
       allocation_method: "Static",
     });
-    expect(nicOf({ publicIp: true }).ip_configuration[0]?.public_ip_address_id).toMatch(/^\$\{azurerm_public_ip\./);
-    expect(stack.output.bootstrap_public_ip?.value).toMatch(/^\$\{azurerm_public_ip\.[\w-]+\.ip_address\}$/);
-    expect(resources(exampleStack("azure"), "azurerm_public_ip")).toEqual([]);
+    expect(nic.ip_configuration[0]?.public_ip_address_id).toMatch(/^\$\{azurerm_public_ip\./);
+    expect(addresses.public).toMatch(/^\$\{azurerm_public_ip\.[\w-]+\.ip_address\}$/);
+    expect(resources(stackWith().stack, PublicIp.tfResourceType)).toEqual([]);
   });
 });

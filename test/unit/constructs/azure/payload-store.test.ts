@@ -1,80 +1,92 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { StorageAccount } from "@cdktf/provider-azurerm/lib/storage-account/index.js";
+import { StorageBlob } from "@cdktf/provider-azurerm/lib/storage-blob/index.js";
+import { StorageContainer } from "@cdktf/provider-azurerm/lib/storage-container/index.js";
 import { describe, expect, it } from "vitest";
-import { changedExample, exampleStack, metadata, only, Project, type ProjectProps } from "../../../support/stacks.ts";
+import { PayloadStore, type PayloadStoreProps } from "../../../../constructs/azure/payload-store.ts";
+import type { PayloadContent } from "../../../../constructs/shared/payload-file.ts";
+import { place } from "../../../support/azure.ts";
+import { absentPayload, payloadContent, payloadIn, synthScope } from "../../../support/constructs.ts";
+import { only } from "../../../support/stacks.ts";
 
-const store = (options?: object, rest?: object, props?: ProjectProps) => {
-  const stack = exampleStack("azure", options, rest, props);
-  return {
-    account: only(stack, "azurerm_storage_account"),
-    container: only(stack, "azurerm_storage_container"),
-    blob: only(stack, "azurerm_storage_blob"),
-  };
-};
+function stackWith(props: Partial<PayloadStoreProps> = {}, content: PayloadContent = payloadContent) {
+  let store: PayloadStore | undefined;
+  const stack = synthScope((scope) => {
+    store = new PayloadStore(scope, "payload-store", {
+      ...place,
+      accountName: "sampleaccount",
+      payload: payloadIn(scope, content),
+      blobDomain: "blob.core.windows.net",
+      sharedKeys: true,
+      ...props,
+    });
+  });
+  return { stack, store, blob: only(stack, StorageBlob.tfResourceType) };
+}
 
-describe("the payload's store on Azure", () => {
-  const { account, container, blob } = store();
+describe("the payload store on Azure", () => {
+  const { stack, store, blob } = stackWith();
 
-  it("is an account that takes TLS 1.2 only and gives nothing to the public", () => {
-    expect(account).toMatchObject({
-      resource_group_name: `${metadata.infraID}-rg`,
+  it("is a storage account that requires TLS 1.2 and allows no public access", () => {
+    expect(stack).toHaveResourceWithProperties(StorageAccount, {
+      name: "sampleaccount",
+      resource_group_name: "sample-rg",
       location: "westeurope",
       min_tls_version: "TLS1_2",
       https_traffic_only_enabled: true,
       allow_nested_items_to_be_public: false,
       cross_tenant_replication_enabled: false,
       local_user_enabled: false,
+      tags: { team: "platform" },
     });
-    expect(container.container_access_type).toBe("private");
+    expect(only(stack, StorageContainer.tfResourceType).container_access_type).toBe("private");
   });
 
-  it.each([
-    ["sample-x7k2p", "samplex7k2p3e9f8b1c"],
-    ["a", "a3e9f8b1c"],
-    ["a-cluster-with-long-name-27", "aclusterwithlong3e9f8b1c"],
-  ])("has a literal name that Azure takes: %s", (infraID, name) => {
-    const found = store({}, {}, { metadata: { ...metadata, infraID } }).account.name;
-    expect(found).toBe(name);
-    expect(found).toMatch(/^[a-z0-9]{3,24}$/);
+  it("has a URL in its own cloud", () => {
+    expect(store?.url).toBe("https://sampleaccount.blob.core.windows.net/ignition/payload.ign");
+    expect(stackWith({ blobDomain: "blob.core.chinacloudapi.cn" }).store?.url).toContain(
+      "https://sampleaccount.blob.core.chinacloudapi.cn/",
+    );
   });
 
-  it("has keys that open it only if a signed URL is made with them", () => {
-    expect(account).toMatchObject({ shared_access_key_enabled: true, default_to_oauth_authentication: false });
-    expect(store({ pointer: "identity" }).account).toMatchObject({
+  it("accepts its keys only for a signed URL", () => {
+    expect(stack).toHaveResourceWithProperties(StorageAccount, {
+      shared_access_key_enabled: true,
+      default_to_oauth_authentication: false,
+    });
+    expect(stackWith({ sharedKeys: false }).stack).toHaveResourceWithProperties(StorageAccount, {
       shared_access_key_enabled: false,
       default_to_oauth_authentication: true,
     });
   });
 
-  it("gets the payload by its path, with the hash by which a change shows", () => {
-    const project = new Project(changedExample("azure"));
-    try {
-      project.synth();
-      const file = join(project.outdir, "stacks/azure-bootstrap/payload.ign");
-      expect(blob).toMatchObject({
-        name: "payload.ign",
-        source: "payload.ign",
-        type: "Block",
-        content_md5: createHash("md5").update(readFileSync(file)).digest("hex"),
-      });
-    } finally {
-      project.remove();
-    }
+  it("contains the payload by path, with the hash that shows a change", () => {
+    expect(blob).toMatchObject({
+      name: "payload.ign",
+      source: "payload.ign",
+      type: "Block",
+      content_md5: createHash("md5").update(payloadContent.text).digest("hex"),
+    });
     expect(blob).not.toHaveProperty("source_content");
   });
 
-  it("names the container as both provider 4 and provider 5 take it", () => {
+  it("refers to the container in the way that provider 4 and provider 5 accept", () => {
     expect(blob.storage_container_id).toMatch(/^\$\{azurerm_storage_container\.[\w-]+\.id\}$/);
     expect(blob).not.toHaveProperty("storage_account_name");
     expect(blob).not.toHaveProperty("storage_container_name");
-    expect(container.storage_account_id).toMatch(/^\$\{azurerm_storage_account\.[\w-]+\.id\}$/);
+    expect(only(stack, StorageContainer.tfResourceType).storage_account_id).toMatch(
+      /^\$\{azurerm_storage_account\.[\w-]+\.id\}$/,
+    );
   });
 
-  it("stops a deploy without bootstrap.ign", () => {
-    const { lifecycle } = store({}, {}, { shape: "none" }).blob as { lifecycle: { precondition: object[] } };
-    expect(lifecycle.precondition).toEqual([
-      expect.objectContaining({ error_message: expect.stringContaining("Nothing can be deployed") as string }),
-    ]);
+  it("stops a deploy without a payload", () => {
+    expect(stackWith({}, absentPayload).blob.lifecycle).toEqual({
+      precondition: [
+        expect.objectContaining({
+          error_message: expect.stringContaining("Nothing can be deployed: there is no bootstrap.ign") as string,
+        }),
+      ],
+    });
+    expect(blob.lifecycle).toEqual({ precondition: [] });
   });
 });

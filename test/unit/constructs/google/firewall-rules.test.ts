@@ -1,84 +1,74 @@
+import { ComputeFirewall } from "@cdktf/provider-google/lib/compute-firewall/index.js";
 import { describe, expect, it } from "vitest";
-import { exampleStack, metadata, resources } from "../../../support/stacks.ts";
+import { FirewallRules, type Source } from "../../../../constructs/google/firewall-rules.ts";
+import { bootstrapIngress, type IngressProps, type RuleIds } from "../../../../constructs/shared/ingress.ts";
+import { synthScope } from "../../../support/constructs.ts";
+import { resources } from "../../../support/stacks.ts";
 
-const { infraID } = metadata;
-const rulesOf = (options?: object, rest?: object) =>
-  resources(exampleStack("google", options, rest), "google_compute_firewall");
 const tcp = (port: string) => [{ protocol: "tcp", ports: [port] }];
 
-describe("the rule for 8091 on Google", () => {
-  it("is two: from the control plane's and from the workers' tag, to a tag of its own", () => {
+function stackWith(props: Partial<IngressProps<Source>> = {}) {
+  let ruleIds: RuleIds = {};
+  const stack = synthScope((scope) => {
+    const rules = new FirewallRules(scope, "firewall-rule", {
+      name: "sample-bootstrap",
+      ingress: bootstrapIngress<Source>({
+        nodes: ["sample-master", "sample-worker"].map((networkTag) => ({ networkTag })),
+        opensTunnelPort: true,
+        ...props,
+      }),
+      project: "host-project",
+      network: "sample-network",
+      targetTag: "sample-konnectivity",
+    });
+    ({ ruleIds } = rules);
+  });
+  return { ruleIds, rules: resources(stack, ComputeFirewall.tfResourceType) };
+}
+
+describe("the firewall rules on Google Cloud", () => {
+  it("allow 8091 from the control plane's and the workers' tag, to the machine's own tag", () => {
     const rule = (index: number, source: string) =>
       expect.objectContaining({
-        name: `${infraID}-bootstrap-konnectivity-${index}`,
-        project: "sample-project",
-        network: "projects/sample-project/global/networks/prod-x7k2p-network",
+        name: `sample-bootstrap-konnectivity-${index}`,
+        project: "host-project",
+        network: "projects/host-project/global/networks/sample-network",
         direction: "INGRESS",
         allow: tcp("8091"),
         source_tags: [source],
-        target_tags: [`${infraID}-konnectivity`],
+        target_tags: ["sample-konnectivity"],
       }) as object;
-    expect(rulesOf()).toEqual([rule(0, `${infraID}-master`), rule(1, `${infraID}-worker`)]);
-    for (const found of rulesOf()) expect(found).not.toHaveProperty("source_ranges");
+    const { rules } = stackWith();
+    expect(rules).toEqual([rule(0, "sample-master"), rule(1, "sample-worker")]);
+    for (const found of rules) expect(found).not.toHaveProperty("source_ranges");
   });
 
-  it("names the tags that the config gives", () => {
-    const tags = { controlPlaneTag: "masters", workerTag: "workers" };
-    expect(rulesOf(tags).map(({ source_tags }) => source_tags)).toEqual([["masters"], ["workers"]]);
-  });
-
-  it("is one if both have the same tag", () => {
-    expect(rulesOf({ controlPlaneTag: "nodes", workerTag: "nodes" })).toEqual([
-      expect.objectContaining({ name: `${infraID}-bootstrap-konnectivity`, source_tags: ["nodes"] }),
+  it("have no number in their name if there is one for a port", () => {
+    expect(stackWith({ nodes: [{ networkTag: "nodes" }] }).rules).toEqual([
+      expect.objectContaining({ name: "sample-bootstrap-konnectivity", source_tags: ["nodes"] }),
     ]);
   });
 
-  it("is in the host project of a shared VPC", () => {
-    for (const rule of rulesOf({ networkProject: "host-project" }))
-      expect(rule).toMatchObject({
-        project: "host-project",
-        network: "projects/host-project/global/networks/prod-x7k2p-network",
-      });
-  });
-
-  it.each([
-    ["firewall: external", { firewall: "external" }],
-    ["tunnel: off", { tunnel: "off" }],
-  ])("is not made with %s", (_, rest) => {
-    const stack = exampleStack("google", {}, rest);
-    expect(resources(stack, "google_compute_firewall")).toEqual([]);
-    expect(stack.output).not.toHaveProperty("firewall_rules");
-  });
-
-  it("external: the rule that is needed is an output", () => {
-    const stack = exampleStack("google", {}, { firewall: "external" });
-    expect(stack.output.firewall_rule_needed?.value).toMatchObject({
-      port: 8091,
-      destination: { address: "${google_compute_instance.machine.network_interface[0].network_ip}" },
+  it("allow ssh and the journal from networks", () => {
+    const { rules } = stackWith({
+      opensTunnelPort: false,
+      allowedBootstrapSshCidr: "192.0.2.0/24",
+      allowedBootstrapJournalCidr: "198.51.100.0/24",
     });
-  });
-
-  it("ssh and journal are open to whom the config says, and else to nobody", () => {
-    const options = { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "198.51.100.0/24" };
     const rule = (id: string, port: string, network: string) =>
       expect.objectContaining({
-        name: `${infraID}-bootstrap-${id}`,
+        name: `sample-bootstrap-${id}`,
         allow: tcp(port),
         source_ranges: [network],
-        target_tags: [`${infraID}-konnectivity`],
+        target_tags: ["sample-konnectivity"],
       }) as object;
-    expect(rulesOf(options, { tunnel: "off" })).toEqual([
-      rule("journal", "19531", "198.51.100.0/24"),
-      rule("ssh", "22", "192.0.2.0/24"),
-    ]);
-    for (const found of rulesOf()) expect(found.allow).toEqual(tcp("8091"));
+    expect(rules).toEqual([rule("journal", "19531", "198.51.100.0/24"), rule("ssh", "22", "192.0.2.0/24")]);
   });
 
-  it("the output names the rules for 8091, and no other", () => {
-    const { output } = exampleStack("google", { allowedBootstrapSshCidr: "192.0.2.0/24" });
-    expect(output.firewall_rules?.value).toEqual([
-      expect.stringMatching(/^\$\{google_compute_firewall\.firewall-rule_konnectivity-0_\w+\.id\}$/),
-      expect.stringMatching(/^\$\{google_compute_firewall\.firewall-rule_konnectivity-1_\w+\.id\}$/),
-    ]);
+  it("have their IDs by what they are for", () => {
+    const { ruleIds } = stackWith({ allowedBootstrapSshCidr: "192.0.2.0/24" });
+    expect(ruleIds.konnectivity).toHaveLength(2);
+    expect(ruleIds.ssh).toHaveLength(1);
+    expect(ruleIds).not.toHaveProperty("journal");
   });
 });

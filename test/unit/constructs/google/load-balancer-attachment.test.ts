@@ -1,62 +1,89 @@
+import { ComputeInstanceGroupMembership } from "@cdktf/provider-google/lib/compute-instance-group-membership/index.js";
+import { ComputeInstanceGroup } from "@cdktf/provider-google/lib/compute-instance-group/index.js";
 import { describe, expect, it } from "vitest";
-import { exampleStack, metadata, only, resources } from "../../../support/stacks.ts";
+import { LoadBalancerAttachment, type OwnGroup } from "../../../../constructs/google/load-balancer-attachment.ts";
+import { MachineSpec } from "../../../../constructs/google/machine-spec.ts";
+import type { Machine } from "../../../../constructs/google/machine.ts";
+import { payloadIn, synthScope } from "../../../support/constructs.ts";
+import { only, resources } from "../../../support/stacks.ts";
 
-const { infraID } = metadata;
-const instance = "${google_compute_instance.machine.self_link}";
-const own = { instanceGroup: undefined, ownInstanceGroup: true };
+const instance = "projects/my-project/zones/europe-west1-b/instances/sample-bootstrap";
+const ownGroup: OwnGroup = {
+  name: "sample-bootstrap-ig",
+  project: "my-project",
+  region: "europe-west1",
+  network: "projects/my-project/global/networks/sample-network",
+  backendService: "sample-api-internal",
+};
+const machineOptions = {
+  image: "image",
+  size: "n2-standard-4",
+  zone: "europe-west1-b",
+  subnet: { project: "my-project", region: "europe-west1", name: "subnet" },
+  publicIp: false,
+  rootVolume: { sizeGiB: 128, type: "pd-ssd" },
+  secureBootOf010: true,
+};
 
-describe("the machine behind the API's load balancer on Google", () => {
-  it("joins the group that is given, and makes none", () => {
-    const stack = exampleStack("google");
-    expect(only(stack, "google_compute_instance_group_membership")).toMatchObject({
-      instance,
-      instance_group: "prod-x7k2p-master-europe-west1-b-ig",
-      zone: "europe-west1-b",
+function stackWith(group: string | OwnGroup) {
+  let attachment: LoadBalancerAttachment | undefined;
+  const stack = synthScope((scope) => {
+    const payload = payloadIn(scope);
+    attachment = new LoadBalancerAttachment(scope, "api-membership", {
+      machine: { selfLink: instance } as Machine,
+      spec: new MachineSpec(scope, "machine-spec", { payload, replaceMachine: false, options: machineOptions }),
+      group,
     });
-    expect(resources(stack, "google_compute_instance_group")).toEqual([]);
-    expect(stack.output).not.toHaveProperty("attach");
-    expect(stack.output).not.toHaveProperty("detach");
   });
+  return { stack, attachment };
+}
+const lifecycle = (ignored: string[]) => ({
+  ignore_changes: ignored,
+  replace_triggered_by: [
+    expect.stringMatching(/^terraform_data\.payload_replacement_/) as string,
+    expect.stringMatching(/^terraform_data\.payload_later-parts_/) as string,
+  ],
+});
 
-  it("finds a group that is given by its link", () => {
-    const instanceGroup =
-      "https://www.googleapis.com/compute/v1/projects/sample-project/zones/europe-west1-b/instanceGroups/masters";
-    expect(
-      only(exampleStack("google", { instanceGroup }), "google_compute_instance_group_membership").instance_group,
-    ).toBe("masters");
-  });
-
-  it("joins a group of its own by option", () => {
-    const stack = exampleStack("google", own);
-    expect(only(stack, "google_compute_instance_group")).toMatchObject({
-      name: `${infraID}-bootstrap-ig`,
+describe("the load balancer attachment on Google Cloud", () => {
+  it("adds the machine to an existing group", () => {
+    const { stack, attachment } = stackWith("masters");
+    expect(stack).toHaveResourceWithProperties(ComputeInstanceGroupMembership, {
+      instance,
+      instance_group: "masters",
       zone: "europe-west1-b",
-      network: "projects/sample-project/global/networks/prod-x7k2p-network",
+      lifecycle: lifecycle(["instance_group", "zone"]),
+    });
+    expect(resources(stack, ComputeInstanceGroup.tfResourceType)).toEqual([]);
+    expect(attachment?.attachCommand).toBeUndefined();
+    expect(attachment?.detachCommand).toBeUndefined();
+  });
+
+  it("adds the machine to a new group", () => {
+    const { stack } = stackWith(ownGroup);
+    expect(stack).toHaveResourceWithProperties(ComputeInstanceGroup, {
+      name: "sample-bootstrap-ig",
+      zone: "europe-west1-b",
+      network: "projects/my-project/global/networks/sample-network",
       named_port: [
         { name: "https", port: 6443 },
         { name: "ignition", port: 22623 },
       ],
+      lifecycle: lifecycle(["zone"]),
     });
-    // Not by the group's own list: a machine that is made anew would not be in it.
-    expect(only(stack, "google_compute_instance_group")).not.toHaveProperty("instances");
-    expect(only(stack, "google_compute_instance_group_membership")).toMatchObject({
+    // Not in the group's own list: a replaced machine would be missing from it.
+    expect(only(stack, ComputeInstanceGroup.tfResourceType)).not.toHaveProperty("instances");
+    expect(stack).toHaveResourceWithProperties(ComputeInstanceGroupMembership, {
       instance,
       instance_group: expect.stringMatching(/^\$\{google_compute_instance_group\.[\w-]+\.name\}$/) as string,
     });
   });
 
-  it("says how the own group is attached, and how it is detached before destroying", () => {
-    const rest = `--project=sample-project --region=europe-west1 --instance-group=${infraID}-bootstrap-ig --instance-group-zone=europe-west1-b`;
-    const { output } = exampleStack("google", own);
-    expect(output.attach?.value).toBe(`gcloud compute backend-services add-backend ${infraID}-api-internal ${rest}`);
-    expect(output.detach?.value).toBe(`gcloud compute backend-services remove-backend ${infraID}-api-internal ${rest}`);
-    const named = exampleStack("google", { ...own, backendService: "api" });
-    expect(named.output.detach?.value).toContain(" remove-backend api --project");
-  });
-
-  it("joins none if something else balances the API", () => {
-    const stack = exampleStack("google", { instanceGroup: undefined, autoRegisterInstanceGroup: false });
-    expect(resources(stack, "google_compute_instance_group_membership")).toEqual([]);
-    expect(resources(stack, "google_compute_instance_group")).toEqual([]);
+  it("has commands that attach and detach a new group", () => {
+    const { attachment } = stackWith(ownGroup);
+    const rest =
+      "sample-api-internal --project=my-project --region=europe-west1 --instance-group=sample-bootstrap-ig --instance-group-zone=europe-west1-b";
+    expect(attachment?.attachCommand).toBe(`gcloud compute backend-services add-backend ${rest}`);
+    expect(attachment?.detachCommand).toBe(`gcloud compute backend-services remove-backend ${rest}`);
   });
 });

@@ -1,55 +1,67 @@
-import { createHash } from "node:crypto";
+import { ComputeInstance } from "@cdktf/provider-google/lib/compute-instance/index.js";
+import { DataGoogleComputeSubnetwork } from "@cdktf/provider-google/lib/data-google-compute-subnetwork/index.js";
 import { describe, expect, it } from "vitest";
-import { makePayload } from "../../../../src/core/bootstrap.ts";
-import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
-import { sampleText } from "../../../../src/core/sample/sample.ts";
-import {
-  afterOf,
-  type Block,
-  exampleStack,
-  metadata,
-  only,
-  type ProjectProps,
-  replacementOf,
-  type StackJson,
-} from "../../../support/stacks.ts";
+import { Machine, type MachineProps } from "../../../../constructs/google/machine.ts";
+import { type MachineOptions, MachineSpec } from "../../../../constructs/google/machine-spec.ts";
+import { payloadContent, payloadIn, resourceIn, synthScope } from "../../../support/constructs.ts";
+import { type Block, only } from "../../../support/stacks.ts";
 
-const { infraID } = metadata;
-const machineOf = (options?: object, rest?: object, props?: ProjectProps) =>
-  only(exampleStack("google", options, rest, props), "google_compute_instance");
-const faceOf = (machine: Block) => (machine.network_interface as Block[])[0];
-const diskOf = (machine: Block) => machine.boot_disk as Block;
-/** What replaces the machine when it changes: of the resource whose id begins like this. */
-function triggersOf(stack: StackJson, id: string): Block {
-  const found = Object.entries(stack.resource.terraform_data ?? {}).filter(([name]) => name.startsWith(id));
-  expect(found).toHaveLength(1);
-  return found[0]?.[1].triggers_replace as Block;
+const options: MachineOptions = {
+  image: "projects/rhcos-cloud/global/images/rhcos-9-6-gcp-x86-64",
+  size: "n2-standard-4",
+  zone: "europe-west1-b",
+  subnet: { project: "host-project", region: "europe-west1", name: "master-subnet" },
+  publicIp: false,
+  rootVolume: { sizeGiB: 128, type: "pd-ssd" },
+  secureBootOf010: true,
+};
+
+/** A stack with a machine alone. */
+function stackWith(changed: Partial<MachineOptions> = {}, props: Partial<MachineProps> = {}, replaceMachine = false) {
+  const stack = synthScope((scope) => {
+    const payload = payloadIn(scope);
+    new Machine(scope, "machine", {
+      name: "sample-bootstrap",
+      spec: new MachineSpec(scope, "machine-spec", {
+        payload,
+        replaceMachine,
+        options: { ...options, ...changed },
+      }),
+      payloadUrl: "gs://bucket/payload.ign",
+      networkTags: ["sample-master", "sample-konnectivity"],
+      serviceAccount: "reader@my-project.iam.gserviceaccount.com",
+      dependsOn: [resourceIn(scope, "stored")],
+      labels: { team: "platform" },
+      ...props,
+    });
+  });
+  return { stack, instance: only(stack, ComputeInstance.tfResourceType) };
 }
+const faceOf = (instance: Block) => (instance.network_interface as Block[])[0];
 
-describe("the machine on Google", () => {
-  const machine = machineOf();
+describe("the machine on Google Cloud", () => {
+  const { stack, instance } = stackWith();
 
-  it("sends no shielded VM option unless the config sets one", () => {
-    const untouched = exampleStack("google");
-    expect(machine).not.toHaveProperty("shielded_instance_config");
-    expect(machineOf({}, { architecture: "aarch64" })).not.toHaveProperty("shielded_instance_config");
-    expect(Object.keys(untouched.check)).toEqual(["machine_has_this_payload", "machine_is_as_configured"]);
+  it("sends no shielded VM option unless one is set", () => {
+    expect(instance).not.toHaveProperty("shielded_instance_config");
+    expect(Object.keys(stack.check)).toEqual(["machine_has_this_payload", "machine_is_as_configured"]);
   });
 
   it.each([
-    [{ secureBoot: true }, [true, true, true]],
-    [{ secureBoot: false }, [false, true, true]],
-    [{ vtpm: false }, [false, false, false]],
-    [{ integrityMonitoring: false }, [false, true, false]],
-  ])("sends all three shielded VM options if one is set: %j", (options, [secureBoot, vtpm, integrityMonitoring]) => {
-    const stack = exampleStack("google", options);
-    expect(only(stack, "google_compute_instance").shielded_instance_config).toEqual({
-      enable_secure_boot: secureBoot,
-      enable_vtpm: vtpm,
-      enable_integrity_monitoring: integrityMonitoring,
+    { secureBoot: true, vtpm: true, integrityMonitoring: true },
+    { secureBoot: false, vtpm: true, integrityMonitoring: false },
+  ])("sends all three shielded VM options and compares them in every plan: %j", (shielded) => {
+    const { secureBoot, vtpm, integrityMonitoring } = shielded;
+    const made = stackWith({ shielded });
+    expect(made.stack).toHaveResourceWithProperties(ComputeInstance, {
+      shielded_instance_config: {
+        enable_secure_boot: secureBoot,
+        enable_vtpm: vtpm,
+        enable_integrity_monitoring: integrityMonitoring,
+      },
     });
     const found = "google_compute_instance.machine.shielded_instance_config[0]";
-    expect(stack.check.machine_is_shielded_as_configured).toMatchObject({
+    expect(made.stack.check.machine_is_shielded_as_configured).toMatchObject({
       assert: [
         {
           condition: `\${try(${found}.enable_secure_boot, false) == ${String(secureBoot)} && try(${found}.enable_vtpm, false) == ${String(vtpm)} && try(${found}.enable_integrity_monitoring, false) == ${String(integrityMonitoring)}}`,
@@ -58,149 +70,93 @@ describe("the machine on Google", () => {
     });
   });
 
-  // Of a synthesis with 0.1.0, where secure boot was the default on x86_64. Another digest replaces running machines.
-  it.each([
-    [{}, "x86_64", "614d8f579fac84e2"],
-    [{ secureBoot: true }, "x86_64", "614d8f579fac84e2"],
-    [{ secureBoot: false }, "x86_64", "90cd8f9a877320eb"],
-    [{}, "aarch64", "9704872a9dc79506"],
-    [{ secureBoot: true }, "aarch64", "8627f8b24a54db26"],
-    [{ secureBoot: false }, "aarch64", "9704872a9dc79506"],
-  ])("has the digest that 0.1.0 computed: %j on %s", (options, architecture, digest) => {
-    for (const replaceMachine of [false, true]) {
-      const stack = exampleStack("google", options, { architecture, replaceMachine });
-      expect(triggersOf(stack, "payload_replacement_")).toMatchObject({ machine: digest });
-      const { "konnectivity-bootstrap-made-of": record } = only(stack, "google_compute_instance").metadata as Block;
-      expect(record).toMatch(new RegExp(`^[0-9a-f]{16}-${digest}$`));
-    }
-  });
-
-  it("has the shielded VM options in a digest of their own, so that a change can replace it", () => {
-    const digestOf = (options: object) => triggersOf(exampleStack("google", options), "payload_later-parts_").machine;
-    const digests = [{}, { secureBoot: true }, { secureBoot: false }, { vtpm: false }].map(digestOf);
-    expect(new Set(digests).size).toBe(4);
-    expect(digestOf({ secureBoot: true, vtpm: true })).toBe(digestOf({ secureBoot: true }));
-  });
-
-  it("knows no ssh keys of the project, and no serial port", () => {
-    expect(machine.metadata).toMatchObject({ "block-project-ssh-keys": "TRUE", "serial-port-enable": "FALSE" });
+  it("ignores the project's ssh keys and has no serial console", () => {
+    expect(instance.metadata).toMatchObject({ "block-project-ssh-keys": "TRUE", "serial-port-enable": "FALSE" });
   });
 
   it("gets a pointer with the payload's hash as user data", () => {
-    const { text } = makePayload(sampleText("4.18"), readTunnel({}), new Date());
-    const hash = createHash("sha512").update(text).digest("hex");
-    const bucket = `${infraID}-bootstrap-${metadata.clusterID.slice(0, 8)}`;
-    expect(JSON.parse((machine.metadata as Record<string, string>)["user-data"] ?? "")).toMatchObject({
+    expect(JSON.parse((instance.metadata as Record<string, string>)["user-data"] ?? "")).toMatchObject({
       ignition: {
-        config: { replace: { source: `gs://${bucket}/payload.ign`, verification: { hash: `sha512-${hash}` } } },
+        config: {
+          replace: {
+            source: "gs://bucket/payload.ign",
+            verification: { hash: `sha512-${payloadContent.sha512}` },
+          },
+        },
       },
     });
   });
 
-  it("has a disk that goes with it, of the template's size or as given", () => {
-    expect(diskOf(machine)).toMatchObject({ auto_delete: true, initialize_params: { size: 128, type: "pd-ssd" } });
-    expect(diskOf(machine)).not.toHaveProperty("kms_key_self_link");
-    const key = "projects/my-project/locations/global/keyRings/ring/cryptoKeys/key";
-    expect(
-      diskOf(machineOf({ rootVolumeSize: 500, rootVolumeType: "pd-balanced", rootVolumeKmsKey: key })),
-    ).toMatchObject({ kms_key_self_link: key, initialize_params: { size: 500, type: "pd-balanced" } });
-  });
-
-  it("takes image and size by the architecture, or as given", () => {
-    const image = (name: string) => ({ initialize_params: { image: `projects/rhcos-cloud/global/images/${name}` } });
-    expect(machine).toMatchObject({ machine_type: "n2-standard-4", boot_disk: image("rhcos-9-6-gcp-x86-64") });
-    expect(machineOf({}, { architecture: "aarch64" })).toMatchObject({
-      machine_type: "t2a-standard-4",
-      boot_disk: image("rhcos-9-6-gcp-aarch64"),
+  it("has a boot disk that is deleted with it", () => {
+    expect(instance.boot_disk).toMatchObject({
+      auto_delete: true,
+      initialize_params: { size: 128, type: "pd-ssd", image: options.image, labels: { team: "platform" } },
     });
-    const given = "https://www.googleapis.com/compute/v1/projects/my-project/global/images/mine";
-    expect(machineOf({ machineType: "n2d-custom-8-32768", image: given })).toMatchObject({
-      machine_type: "n2d-custom-8-32768",
-      boot_disk: { initialize_params: { image: given } },
+    expect(instance.boot_disk).not.toHaveProperty("kms_key_self_link");
+    const kmsKey = "projects/my-project/locations/global/keyRings/ring/cryptoKeys/key";
+    expect(stackWith({ rootVolume: { sizeGiB: 500, type: "pd-balanced", kmsKey } }).instance.boot_disk).toMatchObject({
+      kms_key_self_link: kmsKey,
+      initialize_params: { size: 500, type: "pd-balanced" },
     });
   });
 
-  it("boots after the payload is there, and after the permission to read it had time to spread", () => {
-    const after = (block: Block) => afterOf(block).map((address) => address.replace(/_[0-9A-F]+$/, ""));
-    expect(after(machine)).toEqual([
-      "google_storage_bucket_object.payload-store_object",
-      "terraform_data.identity-wait",
-    ]);
-    const wait = exampleStack("google").resource.terraform_data?.["identity-wait"] ?? {};
-    expect(after(wait)).toEqual(["google_storage_bucket_iam_member.payload-reader_read-payload"]);
-    expect(JSON.stringify(wait.provisioner)).toContain('"WAIT_SECONDS":"120"');
-  });
-
-  it("waits as long as the config says, or not at all", () => {
-    const wait = (seconds: number) =>
-      exampleStack("google", { identityWaitSeconds: seconds }).resource.terraform_data?.["identity-wait"];
-    expect(JSON.stringify(wait(300)?.provisioner)).toContain('"WAIT_SECONDS":"300"');
-    expect(wait(0)).toBeUndefined();
-    expect(afterOf(machineOf({ identityWaitSeconds: 0 }))).toEqual([
-      expect.stringMatching(/^google_storage_bucket_object\./),
-      expect.stringMatching(/^google_storage_bucket_iam_member\./),
-    ]);
-  });
-
-  it("carries the control plane's tag and one of its own, never the one that opens ssh for good", () => {
-    expect(machine.tags).toEqual([`${infraID}-master`, `${infraID}-konnectivity`]);
-    expect(machineOf({ controlPlaneTag: `${infraID}-control-plane`, networkTags: ["egress", "egress"] }).tags).toEqual([
-      `${infraID}-control-plane`,
-      `${infraID}-konnectivity`,
-      "egress",
-    ]);
-  });
-
-  it("is in the subnet, without a public address unless wanted", () => {
-    expect(machine.zone).toBe("europe-west1-b");
-    expect(faceOf(machine)).toEqual({
-      subnetwork: "projects/sample-project/regions/europe-west1/subnetworks/prod-x7k2p-master-subnet",
+  it("has the size, zone, network tags and labels that it is given", () => {
+    expect(stack).toHaveResourceWithProperties(ComputeInstance, {
+      name: "sample-bootstrap",
+      machine_type: "n2-standard-4",
+      zone: "europe-west1-b",
+      tags: ["sample-master", "sample-konnectivity"],
+      labels: { team: "platform" },
     });
-    const open = exampleStack("google", { publicIp: true });
-    expect(faceOf(only(open, "google_compute_instance"))?.access_config).toEqual([{}]);
-    expect(open.output.ssh?.value).toBe(
-      'ssh core@${try(coalesce(google_compute_instance.machine.network_interface[0].access_config[0].nat_ip), "")}',
-    );
   });
 
-  it("is in the host project's subnet of a shared VPC", () => {
-    expect(faceOf(machineOf({ networkProject: "host-project" }))?.subnetwork).toBe(
-      "projects/host-project/regions/europe-west1/subnetworks/prod-x7k2p-master-subnet",
-    );
+  it("can use only the storage API, read-only, with its service account", () => {
+    expect(instance.service_account).toEqual({
+      email: "reader@my-project.iam.gserviceaccount.com",
+      scopes: ["https://www.googleapis.com/auth/devstorage.read_only"],
+    });
   });
 
-  it("is left alone by a new payload, image or label, and never stopped, unless it may be replaced", () => {
-    const trigger = expect.stringMatching(/^terraform_data\./) as string;
-    expect(machine.lifecycle).toEqual({
+  it("boots after what it depends on", () => {
+    expect(instance.depends_on).toEqual(["terraform_data.stored"]);
+  });
+
+  it("is in the subnet, with a public address only if wanted", () => {
+    expect(faceOf(instance)).toEqual({
+      subnetwork: "projects/host-project/regions/europe-west1/subnetworks/master-subnet",
+    });
+    expect(faceOf(stackWith({ publicIp: true }).instance)?.access_config).toEqual([{}]);
+  });
+
+  it("is changed neither by another payload nor by other options, and replaced only by its spec", () => {
+    const trigger = (id: string) => expect.stringMatching(new RegExp(`^terraform_data\\.payload_${id}_`)) as string;
+    expect(instance.lifecycle).toEqual({
       ignore_changes: [
         'metadata["user-data"]',
         ...["boot_disk", "machine_type", "network_interface"],
         ...["service_account", "shielded_instance_config", "zone", 'metadata["konnectivity-bootstrap-made-of"]'],
       ],
-      replace_triggered_by: [trigger, trigger],
+      replace_triggered_by: [trigger("replacement"), trigger("later-parts")],
     });
-    expect(machine.allow_stopping_for_update).toBe(false);
-    const replaceable = exampleStack("google", {}, { replaceMachine: true });
-    expect(only(replaceable, "google_compute_instance")).toMatchObject({
-      lifecycle: machine.lifecycle,
-      allow_stopping_for_update: true,
-    });
-    expect(replacementOf(exampleStack("google"))).toEqual({ ignore_changes: ["triggers_replace"] });
-    expect(replacementOf(replaceable)).not.toHaveProperty("ignore_changes");
+    expect(stackWith({}, {}, true).instance.lifecycle).toEqual(instance.lifecycle);
   });
 
-  it("can be deleted, and so can its disk", () => {
-    expect(machine.deletion_protection).toBe(false);
-    expect(diskOf(machine).auto_delete).toBe(true);
+  it("is stopped for an update only if it may be replaced", () => {
+    expect(instance.allow_stopping_for_update).toBe(false);
+    expect(stackWith({}, {}, true).instance.allow_stopping_for_update).toBe(true);
   });
 
-  it("has the address that the config fixes, and Terraform checks that it is free to have in the subnet", () => {
-    const fixed = exampleStack("google", {}, { tunnel: { address: "10.0.1.5" } });
-    expect(faceOf(only(fixed, "google_compute_instance"))?.network_ip).toBe("10.0.1.5");
-    expect(Object.values(fixed.data?.google_compute_subnetwork ?? {})).toEqual([
-      expect.objectContaining({ name: "prod-x7k2p-master-subnet", project: "sample-project", region: "europe-west1" }),
+  it("can be deleted", () => {
+    expect(instance.deletion_protection).toBe(false);
+  });
+
+  it("has the fixed address, if the subnet contains it and Google does not reserve it", () => {
+    const fixed = stackWith({ fixedAddress: "10.0.1.5" });
+    expect(faceOf(fixed.instance)?.network_ip).toBe("10.0.1.5");
+    expect(Object.values(fixed.stack.data?.[DataGoogleComputeSubnetwork.tfResourceType] ?? {})).toEqual([
+      expect.objectContaining({ name: "master-subnet", project: "host-project", region: "europe-west1" }),
     ]);
-    const { precondition } = only(fixed, "google_compute_instance").lifecycle as {
+    const { precondition } = fixed.instance.lifecycle as {
       precondition: { condition: string; error_message: string }[];
     };
     const [free] = precondition;

@@ -1,59 +1,77 @@
+import { StorageBucketObject } from "@cdktf/provider-google/lib/storage-bucket-object/index.js";
+import { StorageBucket } from "@cdktf/provider-google/lib/storage-bucket/index.js";
 import { describe, expect, it } from "vitest";
-import { exampleStack, metadata, only } from "../../../support/stacks.ts";
+import { PayloadStore, type PayloadStoreProps } from "../../../../constructs/google/payload-store.ts";
+import type { PayloadContent } from "../../../../constructs/shared/payload-file.ts";
+import { absentPayload, payloadContent, payloadIn, synthScope } from "../../../support/constructs.ts";
+import { only } from "../../../support/stacks.ts";
 
-const bucketName = `${metadata.infraID}-bootstrap-${metadata.clusterID.slice(0, 8)}`;
+function stackWith(props: Partial<PayloadStoreProps> = {}, content: PayloadContent = payloadContent) {
+  let store: PayloadStore | undefined;
+  const stack = synthScope((scope) => {
+    store = new PayloadStore(scope, "payload-store", {
+      bucketName: "sample-bucket",
+      payload: payloadIn(scope, content),
+      region: "europe-west1",
+      labels: { team: "platform" },
+      ...props,
+    });
+  });
+  return { stack, store, bucket: only(stack, StorageBucket.tfResourceType) };
+}
 
-describe("the payload's bucket on Google", () => {
-  const stack = exampleStack("google");
-  const bucket = only(stack, "google_storage_bucket");
+describe("the payload store on Google Cloud", () => {
+  const { stack, store, bucket } = stackWith();
 
-  it("has a literal name, and goes with everything in it", () => {
-    expect(bucket).toMatchObject({ name: bucketName, force_destroy: true });
-    const named = exampleStack("google", { bucketName: "mine" });
-    expect(only(named, "google_storage_bucket").name).toBe("mine");
-    expect(named.output.payload_url?.value).toBe("gs://mine/payload.ign");
+  it("is a bucket with a literal name that is deleted with everything in it", () => {
+    expect(stack).toHaveResourceWithProperties(StorageBucket, {
+      name: "sample-bucket",
+      force_destroy: true,
+      labels: { team: "platform" },
+    });
+    expect(store?.url).toBe("gs://sample-bucket/payload.ign");
   });
 
-  it("is in the cluster's region, spelled as the API does", () => {
+  it("is in the cluster's region, in upper case as the API returns it", () => {
     expect(bucket.location).toBe("EUROPE-WEST1");
   });
 
-  it("is not public in any way", () => {
+  it("prevents all public access", () => {
     expect(bucket).toMatchObject({ uniform_bucket_level_access: true, public_access_prevention: "enforced" });
   });
 
-  it("keeps nothing that was deleted or overwritten", () => {
+  it("keeps no deleted or overwritten objects", () => {
     expect(bucket).toMatchObject({
       soft_delete_policy: { retention_duration_seconds: 0 },
       versioning: { enabled: false },
     });
   });
 
-  it("is encrypted with Google's key, or with a given one", () => {
+  it("is encrypted with Google's key or with the given one", () => {
     expect(bucket).not.toHaveProperty("encryption");
-    const payloadKmsKey = "projects/my-project/locations/europe-west1/keyRings/ring/cryptoKeys/key";
-    expect(only(exampleStack("google", { payloadKmsKey }), "google_storage_bucket").encryption).toEqual({
-      default_kms_key_name: payloadKmsKey,
-    });
+    const kmsKey = "projects/my-project/locations/europe-west1/keyRings/ring/cryptoKeys/key";
+    expect(stackWith({ kmsKey }).bucket.encryption).toEqual({ default_kms_key_name: kmsKey });
   });
 
-  it("holds the payload by its path", () => {
-    const object = only(stack, "google_storage_bucket_object");
-    expect(object).toMatchObject({
+  it("contains the payload by path", () => {
+    expect(stack).toHaveResourceWithProperties(StorageBucketObject, {
       bucket: expect.stringMatching(/^\$\{google_storage_bucket\./) as string,
       name: "payload.ign",
       source: "payload.ign",
       content_type: "application/vnd.coreos.ignition+json",
     });
-    expect(object).not.toHaveProperty("content");
+    expect(only(stack, StorageBucketObject.tfResourceType)).not.toHaveProperty("content");
   });
 
-  it("without a bootstrap.ign nothing is stored, and the deploy stops", () => {
-    const without = exampleStack("google", {}, {}, { shape: "none", files: {} });
-    const { lifecycle } = only(without, "google_storage_bucket_object") as {
-      lifecycle: { precondition: { error_message: string }[] };
-    };
-    expect(lifecycle.precondition[0]?.error_message).toContain("Nothing can be deployed: there is no bootstrap.ign");
-    expect(only(stack, "google_storage_bucket_object").lifecycle).toEqual({ precondition: [] });
+  it("stops a deploy without a payload", () => {
+    const { lifecycle } = only(stackWith({}, absentPayload).stack, StorageBucketObject.tfResourceType);
+    expect(lifecycle).toEqual({
+      precondition: [
+        expect.objectContaining({
+          error_message: expect.stringContaining("Nothing can be deployed: there is no bootstrap.ign") as string,
+        }),
+      ],
+    });
+    expect(only(stack, StorageBucketObject.tfResourceType).lifecycle).toEqual({ precondition: [] });
   });
 });
