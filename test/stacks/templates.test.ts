@@ -130,16 +130,25 @@ function changed<T extends object>(value: T, paths: readonly Path[], change: (te
   return copy;
 }
 
+/** The result of each path alone. Paths that are accepted together count as accepted. */
+function resultsOf(paths: readonly Path[], read: (some: readonly Path[]) => Result): { path: Path; result: Result }[] {
+  if (paths.length === 0) return [];
+  const result = read(paths);
+  if (paths.length === 1 || "code" in result) return paths.map((path) => ({ path, result }));
+  const middle = Math.ceil(paths.length / 2);
+  return [paths.slice(0, middle), paths.slice(middle)].flatMap((half) => resultsOf(half, read));
+}
+
 const placements = { alone: () => marker, "behind the value": (text: string) => `${text}${marker}` };
 
 /**
- * Plants a marker in each text of a value, one after the other. Where it is not refused, in all of those texts together:
- * then the stacks are made once.
+ * Plants a marker in texts of a value: in all of them, and, where that is refused, in each half, down to a single text. Then
+ * in all texts together that were accepted, so that the stacks are synthesized once.
  */
 function plantIn<T extends object>(value: T, input: (changed: T) => Planted, skip = /^$/) {
   const paths = leavesOf(value).filter((path) => !skip.test(path.join(".")));
   return Object.entries(placements).map(([where, put]) => {
-    const results = paths.map((path) => ({ path, result: resultOf(input(changed(value, [path], put)), true) }));
+    const results = resultsOf(paths, (some) => resultOf(input(changed(value, some, put)), true));
     const accepted = results.flatMap(({ path, result }) => ("code" in result ? [path] : []));
     return {
       where,
