@@ -25,7 +25,7 @@ import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { anchors } from "../../../../src/core/ignition/bootkube.ts";
 import type { FileEntry } from "../../../../src/core/ignition/config.ts";
 import { type PointerProps, pointerTo } from "../../../../src/core/ignition/pointer.ts";
-import { UserError, type ProblemCode, problemCodes } from "../../../../src/core/errors.ts";
+import { UserError, type ProblemCode, describeProblem, problem, problemCodes } from "../../../../src/core/errors.ts";
 import { bootkubeScript, fileEntry, sampleConfig, sampleText } from "../../../../src/core/sample/sample.ts";
 import { checkControllers } from "../../../../lab/machine.ts";
 import { timeLimit, timeoutVariable } from "../../../../src/core/time-limits.ts";
@@ -405,6 +405,44 @@ const provocations: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, r
     },
   ],
 };
+
+describe("a problem with options", () => {
+  it.each([
+    [problem("option-invalid", { option: "a.b", found: "1", expected: "2" }), ["a.b"], "a.b is 1; expected 2."],
+    [problem("option-invalid", { option: "", found: "1", expected: "2" }), [""], "The config is 1; expected 2."],
+    [problem("option-unknown", { option: "a", hint: "" }), ["a"], "a is not an option."],
+    [
+      problem("combination-refused", { options: ["a", "b"], reason: "r" }),
+      ["a", "b"],
+      "a and b do not go together: r.",
+    ],
+    [
+      problem("combination-refused", { options: { a: false, b: undefined, c: undefined }, reason: "r" }),
+      ["a", "b", "c"],
+      "a false and b, c do not go together: r.",
+    ],
+    [
+      problem("combination-refused", { options: { a: "x", b: undefined, c: true }, reason: "r" }),
+      ["a", "b", "c"],
+      "a x and b and c true do not go together: r.",
+    ],
+    [
+      problem("combination-refused", { options: { a: 1, b: null }, reason: "r" }),
+      ["a", "b"],
+      "a 1 and no b do not go together: r.",
+    ],
+    [problem("root-needed"), [], problem("root-needed").message],
+  ])("has them as a field, and its sentence is made from them: %j", (found, options, message) => {
+    expect(found).toMatchObject({ options, message });
+  });
+
+  it("is printed after its position", () => {
+    const found = problem("option-unknown", { option: "a", hint: "" });
+    expect(describeProblem(found)).toBe("a is not an option.");
+    const position = { file: "konnectivity.yaml", line: 12, column: 3 };
+    expect(describeProblem({ ...found, position })).toBe("konnectivity.yaml:12:3: a is not an option.");
+  });
+});
 
 describe("every problem", () => {
   it("has a case here, or with a lab in test/e2e/lab/errors.test.ts", () => {
