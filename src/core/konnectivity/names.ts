@@ -1,3 +1,5 @@
+import { nodeFolder } from "../node-file.ts";
+
 /** Names that more than one part of the tunnel must agree on. */
 
 export const namespace = "openshift-bootstrap-konnectivity";
@@ -28,8 +30,11 @@ export const ports = {
  */
 export const routing = { strategy: "defaultRoute", identifier: "default-route=true" } as const;
 
-/** /opt/openshift is bootkube's working directory: every podman run there relabels it for containers (`$PWD:/assets:z`). */
-export const home = "/opt/openshift/konnectivity-bootstrap";
+/**
+ * The folder of the tunnel's files. /opt/openshift is bootkube's working directory: every podman run there relabels it for
+ * containers (`$PWD:/assets:z`).
+ */
+export const home = nodeFolder;
 
 /** bootkube mounts /opt/openshift at /assets in the render containers. */
 export const asSeenByRender = (path: string) => path.replace(/^\/opt\/openshift\//, "/assets/");

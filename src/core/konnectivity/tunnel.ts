@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import { UserError, type Problem, problem, type Warning } from "../errors.ts";
+import type { NodeFile } from "../node-file.ts";
 import type { Release } from "../releases.ts";
 import { agentManifests } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
@@ -14,16 +15,9 @@ import { serverPod } from "./server-pod.ts";
 import { nodeSettings } from "./settings.ts";
 import { readProjectText } from "../../runtime/project-files.js";
 
-/** A file for the bootstrap machine. */
-export interface TunnelFile {
-  readonly path: string;
-  readonly mode: number;
-  readonly text: string;
-}
-
 /** Everything that makes a bootstrap machine one with a tunnel. */
 export interface TunnelAssets {
-  readonly files: readonly TunnelFile[];
+  readonly files: readonly NodeFile[];
   /** Lines for bootkube.sh: before the kube-apiserver is rendered, in its render call, before the manifests are applied, at the end. */
   readonly insertions: {
     readonly setup: string;
@@ -65,7 +59,7 @@ tunnel_cleanup || :
 export function renderTunnel(options: TunnelOptions, release: Release, networks: ClusterNetworks): TunnelAssets {
   const problems = [...combinationProblems(options), ...releaseProblems(options, release)];
   if (problems.length > 0) throw new UserError(...problems);
-  const yaml = (path: string, value: unknown): TunnelFile => ({ path, mode: 0o600, text: toYaml(value) });
+  const yaml = (path: string, value: unknown): NodeFile => ({ path, mode: 0o600, text: toYaml(value) });
   return {
     files: [
       ...Object.entries(scripts).map(([name, path]) => ({ path, mode: 0o555, text: nodeScript(name) })),
