@@ -14,7 +14,7 @@ export interface Cluster {
 }
 
 /** The ConfigMap in which the installer keeps the install-config for the cluster (pull secret left out). */
-const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
+export const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
 
 /** Otherwise the parser prints warnings to stderr, with a part of the manifest. */
 const quietly = { logLevel: "error" } as const;

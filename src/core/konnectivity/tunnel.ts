@@ -15,7 +15,7 @@ import { serverPod } from "./server-pod.ts";
 import { nodeSettings } from "./settings.ts";
 import { readProjectText } from "../../runtime/project-files.js";
 
-/** Everything that makes a bootstrap machine one with a tunnel. */
+/** Everything that a tunnel adds to a bootstrap machine. */
 export interface TunnelAssets {
   readonly files: readonly NodeFile[];
   /** Lines for bootkube.sh: before the kube-apiserver is rendered, in its render call, before the manifests are applied, at the end. */
@@ -55,7 +55,7 @@ tunnel_cleanup || :
 `,
 };
 
-/** Renders the tunnel, or throws every reason why these options do not work with this release. */
+/** Renders the tunnel. Throws every reason why these options do not work with this release. */
 export function renderTunnel(options: TunnelOptions, release: Release, networks: ClusterNetworks): TunnelAssets {
   const problems = [...combinationProblems(options), ...releaseProblems(options, release)];
   if (problems.length > 0) throw new UserError(...problems);
@@ -84,14 +84,14 @@ function toYaml(value: unknown): string {
   });
 }
 
-/** Comments are for readers of the tree; the node gets the rest. */
+/** A script of the node without its comments, which are for readers of the source. */
 function nodeScript(name: string): string {
   const text = readProjectText(`src/core/konnectivity/node/${name}`);
   const [shebang = "", ...lines] = text.split("\n");
   return [shebang, ...lines.filter((line) => !/^\s*#(?! shellcheck)/.test(line))].join("\n");
 }
 
-/** Wishes that the release's image cannot fulfil. */
+/** Options that need a flag which the release's proxy image does not have. */
 function releaseProblems({ listenAddress, transport }: TunnelOptions, release: Release): Problem[] {
   const problems: Problem[] = [];
   if (!["address", "all"].includes(listenAddress) && !knowsFlag("server", release, "agent-bind-address"))
