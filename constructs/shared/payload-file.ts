@@ -59,7 +59,7 @@ export class PayloadFile extends Construct {
 
   /** The Ignition config for user data, which makes the machine fetch the payload and verify its hash. */
   pointer(where: Omit<PointerProps, "sha512">): string {
-    return serializeIgnition(pointerTo({ ...where, sha512: this.sha512 }).document).text;
+    return serializeIgnition(pointerTo({ ...where, sha512: this.sha512 }).config).text;
   }
 
   /** Writes the payload into the stack's folder, readable by its owner only, or deletes an old one. */

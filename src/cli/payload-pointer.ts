@@ -30,7 +30,7 @@ export function buildPointer(options: PointerOptions, sha512: string) {
       throw new UserError(...given.map(([option]) => problem("pointer-option-without-url", { option })));
     return undefined;
   }
-  const { document, warnings } = pointerTo({
+  const { config, warnings } = pointerTo({
     url,
     sha512,
     caBundle: caBundle === undefined ? undefined : readUserFile(caBundle, "check --ca-bundle"),
@@ -40,7 +40,7 @@ export function buildPointer(options: PointerOptions, sha512: string) {
         : { http: httpProxy, https: httpsProxy, none: proxyExcept },
     totalTimeoutSeconds: timeout,
   });
-  return { ...serializeIgnition(document), warnings };
+  return { ...serializeIgnition(config), warnings };
 }
 
 /** An older pointer beside a newer payload: a machine with it would refuse to boot. */

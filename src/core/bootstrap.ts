@@ -13,10 +13,10 @@ import { serializeIgnition, type SerializedConfig, withDigest } from "./ignition
 import { UserError, problem, type Warning } from "./errors.ts";
 import type { Release } from "./releases.ts";
 
-/** A bootstrap machine's payload and what came out while it was made. */
+/** A bootstrap machine's payload, and what was learned while it was built. */
 export interface BootstrapPayload extends SerializedConfig {
   readonly release: Release;
-  /** Bytes that the document had before. */
+  /** The size of bootstrap.ign. */
   readonly originalBytes: number;
   /** @default - none with the tunnel off */
   readonly firewall?: RequiredIngress;
@@ -25,24 +25,24 @@ export interface BootstrapPayload extends SerializedConfig {
   readonly warnings: readonly Warning[];
 }
 
-/** From the text of a bootstrap.ign to the payload: read → check → transform → write. */
+/** From the text of a bootstrap.ign to the payload: parse → check → transform → serialize. */
 export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): BootstrapPayload {
   const { bootstrap, release, assets } = prepare(bootstrapIgn, tunnel, now);
   const originalBytes = Buffer.byteLength(bootstrapIgn);
-  const sshKeys = sshKeysOf(bootstrap.document, "core");
-  // Off: the very bytes that openshift-install wrote.
+  const sshKeys = sshKeysOf(bootstrap.config, "core");
+  // With the tunnel off, the payload is bootstrap.ign itself, byte for byte.
   if (assets === undefined)
     return { ...withDigest(bootstrapIgn), originalBytes, release, sshKeys, warnings: bootstrap.warnings };
-  const document = transformIgnition(bootstrap, {
+  const config = transformIgnition(bootstrap, {
     files: assets.files,
     insertions: assets.insertions,
     record: { version: payloadVersion, release, options: toRecorded(tunnel) },
   });
   const warnings = [...bootstrap.warnings, ...assets.warnings];
-  return { ...serializeIgnition(document), originalBytes, release, firewall: assets.firewall, sshKeys, warnings };
+  return { ...serializeIgnition(config), originalBytes, release, firewall: assets.firewall, sshKeys, warnings };
 }
 
-/** The rule that someone must open for this cluster, without making its payload. Undefined with the tunnel off. */
+/** The firewall rule that this cluster needs, without building its payload. Undefined with the tunnel off. */
 export function requiredIngressOf(
   bootstrapIgn: string,
   tunnel: Tunnel,
@@ -86,7 +86,7 @@ function prepare(
   return { bootstrap, release, assets };
 }
 
-/** With tokens the node makes the server's kubeconfig from this one (node/tunnel.sh): better to know now that it can. */
+/** With tokens, node/tunnel.sh derives the server's kubeconfig from this one, so that it must have the expected form. */
 function checkKubeconfig(bootstrap: Bootstrap, { authentication }: TunnelOptions): void {
   if (authentication !== "service-account-token") return;
   const refuse = (found: string) =>

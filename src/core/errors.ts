@@ -23,14 +23,14 @@ function listOptions(options: Options): string {
  * The tests go through this list: a name without a test case fails them.
  */
 const sentences = {
-  // The document
-  "document-not-json": (p: { detail: string }) =>
+  // bootstrap.ign
+  "ignition-not-json": (p: { detail: string }) =>
     `bootstrap.ign is not JSON (${p.detail}): run "openshift-install create ignition-configs" again.`,
-  "document-not-ignition": (p: { found: string }) =>
+  "ignition-version-missing": (p: { found: string }) =>
     `bootstrap.ign is not an Ignition config: ignition.version is ${p.found}; give the file that "openshift-install create ignition-configs" wrote.`,
-  "document-malformed": (p: { where: string; expected: string; found: string }) =>
+  "ignition-malformed": (p: { where: string; expected: string; found: string }) =>
     `bootstrap.ign is damaged: ${p.where} is ${p.found} where Ignition wants ${p.expected}; run "openshift-install create ignition-configs" again.`,
-  "document-spec-unknown": (p: { version: string; known: string }) =>
+  "ignition-spec-unknown": (p: { version: string; known: string }) =>
     `bootstrap.ign has Ignition spec version ${p.version}, which is not known here (known: ${p.known}); use a release of this project that knows it.`,
   "bootstrap-in-place": () =>
     "This is a bootstrap-in-place document (single node, live ISO): its two control planes never exist side by side, so there is nothing to tunnel to; use it as it is.",

@@ -1,13 +1,13 @@
 /**
- * What a terminal obeys or hides, in Unicode's words: control characters (C0, DEL, C1), format characters (bidirectional
+ * Characters that a terminal acts on or hides, by Unicode category: control characters (C0, DEL, C1), format characters (bidirectional
  * ones, zero-width ones, tags) and separators of lines and paragraphs.
  */
-const obeyed = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const escaped = (text: string, kept: string) =>
-  text.replaceAll(obeyed, (found) => (kept.includes(found) ? found : escapeOf(found)));
+  text.replaceAll(unsafe, (found) => (kept.includes(found) ? found : escapeOf(found)));
 
-/** As JSON spells it: outside its first 65,536 characters Unicode's have two parts. */
+/** As in JSON: a character beyond U+FFFF is written as two UTF-16 units. */
 const escapeOf = (character: string) =>
   character
     .split("")
@@ -15,13 +15,13 @@ const escapeOf = (character: string) =>
     .join("");
 
 /**
- * A text that may hold others' words, to be printed: characters that a terminal obeys are written as \uXXXX. Lines and
- * tabs stay. In JSON the same escapes mean the same characters.
+ * Text from outside, safe to print: characters that a terminal acts on become \uXXXX, except newlines and tabs. JSON
+ * stays valid, because the escapes mean the same characters there.
  */
 export const printable = (text: string) => escaped(text, "\n\t");
 
-/** The same for a part of a line: others' words begin no line that looks like one of ours. */
+/** The same for a part of a line: text from outside cannot start a new line. */
 export const oneLine = (text: string) => escaped(text, "\t");
 
-/** Lines of ours, with others' words in them. */
+/** Joins lines that may contain text from outside. */
 export const inLines = (lines: readonly string[]) => lines.map((line) => `${oneLine(line)}\n`).join("");

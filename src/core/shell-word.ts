@@ -1,2 +1,2 @@
-/** One word of a command line that is copied. */
+/** Quotes a text as one word of a command line that users copy. */
 export const shellWord = (text: string) => (/^[\w./~+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

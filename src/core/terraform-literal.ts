@@ -1,9 +1,9 @@
 import { UserError, problem } from "./errors.ts";
 
-/** What Terraform takes for the beginning of a template. */
+/** How a template begins in Terraform. */
 const template = /[$%]\{/;
 
-/** Whether Terraform would take a part of this text for an expression of its own. */
+/** Whether Terraform would read a part of this text as an expression. */
 export const hasTemplate = (text: string) => template.test(text);
 
 /**

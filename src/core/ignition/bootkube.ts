@@ -2,7 +2,7 @@ import { type Problem, problem } from "../errors.ts";
 import type { Release } from "../releases.ts";
 import { linePlaces, type LinePlace, ShellStructureError } from "./shell-structure.ts";
 
-/** What is known about the installer's bootkube.sh, 4.12 to 5.2. */
+/** The installer's bootkube.sh, as it is in releases 4.12 to 5.2. */
 export const bootkubePath = "/usr/local/bin/bootkube.sh";
 
 /**
@@ -25,7 +25,7 @@ export type Insertions = Readonly<Record<Anchor, string>>;
 /** For each anchor the index in the script where its lines go. */
 export type AnchorOffsets = Readonly<Record<Anchor, number>>;
 
-/** What the insertions rely on beside the anchors. */
+/** What the inserted lines use, apart from the anchors. */
 const prerequisites = [
   {
     what: "line `. /usr/local/bin/release-image.sh`",
@@ -39,18 +39,18 @@ export function isBootstrapInPlace(script: string): boolean {
   return /^\s*BOOTSTRAP_INPLACE="?true"?\s*$/m.test(script);
 }
 
-/** From 4.23 on the installer has a tunnel of its own; its files are always there, this flag only with the gate on. */
+/** From 4.23 on the installer has a tunnel of its own. Its files always exist; this flag, only with the feature gate on. */
 export function hasInstallerTunnelFlag(script: string): boolean {
   return script.includes("--config-override-files=/assets/konnectivity-config-override.yaml");
 }
 
-/** The release class, told by the script and by whether the installer's own konnectivity.sh is in the document. */
+/** The release class, detected from the script and from whether the installer's own konnectivity.sh exists. */
 export function detectRelease(script: string, hasInstallerTunnelFiles: boolean): Release {
   if (hasInstallerTunnelFiles) return "4.23+";
   return /--payload-version="?\$\{?VERSION\b/.test(script) ? "4.14-4.22" : "4.12-4.13";
 }
 
-/** Finds all four anchors, or says all that is wrong. */
+/** Finds all four anchors, or reports everything that is wrong. */
 export function findAnchors(script: string, release: Release): AnchorOffsets | Problem[] {
   let places: LinePlace[];
   try {

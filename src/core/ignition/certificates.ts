@@ -6,7 +6,7 @@ import type { FileEntry } from "./config.ts";
 const certificatePath = /^\/opt\/openshift\/tls\/[^/]+\.crt$/;
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Some certificates in a bootstrap.ign live for one day: an old document makes a machine that never comes up. */
+/** Some certificates in a bootstrap.ign are valid for one day: a machine with an older one never comes up. */
 export function expiryWarnings(files: readonly FileEntry[], now: Date): Warning[] {
   const expired = files
     .filter((file) => certificatePath.test(file.path))
@@ -19,7 +19,7 @@ export function expiryWarnings(files: readonly FileEntry[], now: Date): Warning[
   const count = expired.length === 1 ? "One certificate" : `${expired.length} certificates`;
   return [
     {
-      code: "document-expired",
+      code: "ignition-expired",
       message: `${count} in bootstrap.ign expired, the first (${first.path}) at ${first.ends.toISOString()}: the installation will fail; run "openshift-install create ignition-configs" again in a new folder.`,
     },
   ];
@@ -30,7 +30,7 @@ function certificatesOf(file: FileEntry): X509Certificate[] {
     const text = decodeContents(file.contents).toString("latin1");
     return [...text.matchAll(pem)].map(([certificate]) => new X509Certificate(certificate));
   } catch (error) {
-    // Not ours to judge: the file goes into the payload as it is.
+    // Only the expiry is checked here: a file that is no certificate stays in the payload as it is.
     if (error instanceof UndecodableError || (error instanceof Error && "code" in error)) return [];
     throw error;
   }

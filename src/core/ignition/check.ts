@@ -14,12 +14,12 @@ import { decodeContents, UndecodableError } from "./contents.ts";
 import type { FileEntry, IgnitionConfig } from "./config.ts";
 import { findRecord, recordPath } from "./record.ts";
 
-/** The installer's own tunnel script, from 4.23 on always there; its functions are empty with the gate off. */
+/** The installer's own tunnel script. It exists from 4.23 on; with the feature gate off, its functions are empty. */
 const installerTunnelPath = "/usr/local/bin/konnectivity.sh";
 
-/** A bootstrap machine's document, checked: what a later step needs of it stands here. */
+/** A bootstrap machine's Ignition config after all checks, with everything that later steps need from it. */
 export interface Bootstrap {
-  readonly document: IgnitionConfig;
+  readonly config: IgnitionConfig;
   readonly files: readonly FileEntry[];
   readonly bootkube: { readonly entry: FileEntry; readonly script: string };
   readonly installerTunnel: "absent" | "off" | "on";
@@ -28,9 +28,9 @@ export interface Bootstrap {
   readonly warnings: readonly Warning[];
 }
 
-/** Refuses what is not an untouched bootstrap machine's document. `now` is for the expiry warning only. */
-export function checkBootstrap(document: IgnitionConfig, now: Date): Bootstrap {
-  const files = document.storage?.files ?? [];
+/** Refuses anything but a bootstrap.ign as openshift-install wrote it. `now` is for the expiry warning only. */
+export function checkBootstrap(config: IgnitionConfig, now: Date): Bootstrap {
+  const files = config.storage?.files ?? [];
   if (files.some(({ path }) => path === recordPath))
     throw new UserError(problem("already-built", { version: findRecord(files)?.version ?? "(version not readable)" }));
 
@@ -45,7 +45,7 @@ export function checkBootstrap(document: IgnitionConfig, now: Date): Bootstrap {
   const installerTunnel = installerTunnelState(files, script);
   const cluster = readCluster(files);
   return {
-    document,
+    config,
     files,
     bootkube: { entry, script },
     installerTunnel,
@@ -55,7 +55,7 @@ export function checkBootstrap(document: IgnitionConfig, now: Date): Bootstrap {
   };
 }
 
-/** The places for the insertions, or every reason why the script cannot take them. */
+/** Where the insertions go. Throws every reason why the script cannot take them. */
 export function checkAnchors(bootstrap: Bootstrap): AnchorOffsets {
   const found = findAnchors(bootstrap.bootkube.script, bootstrap.release);
   if (Array.isArray(found)) throw new UserError(...found);
@@ -81,7 +81,8 @@ function installerTunnelState(files: readonly FileEntry[], script: string): Boot
     // With the gate on, its functions record this stage; with the gate off they are empty.
     return decodeContents(file.contents).includes('"konnectivity-certs"') ? "on" : "off";
   } catch (error) {
-    if (error instanceof UndecodableError) return "on"; // cannot be told: two tunnels would be worse than none
+    // Unknown counts as on: two tunnels would be worse than none.
+    if (error instanceof UndecodableError) return "on";
     throw error;
   }
 }

@@ -26,35 +26,35 @@ export interface Resource {
 /** Stable spec versions; openshift-install writes 3.2.0 in every release from 4.12 on. */
 export const specVersions = ["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0"] as const;
 
-/** Parses a document and checks the shape that everything after relies on. */
+/** Parses an Ignition config and checks the shape that every later step relies on. */
 export function parseIgnition(text: string): IgnitionConfig {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // Never the text itself: V8 quotes some of it, and the document holds every secret of the cluster.
-    throw new UserError(problem("document-not-json", { detail: jsonErrorPlace(error, text) }));
+    // Not V8's message, which quotes a part of the text: the config contains every secret of the cluster.
+    throw new UserError(problem("ignition-not-json", { detail: jsonErrorPlace(error, text) }));
   }
   if (!isObject(value) || !isObject(value.ignition) || typeof value.ignition.version !== "string") {
     const version = isObject(value) && isObject(value.ignition) ? value.ignition.version : undefined;
-    throw new UserError(problem("document-not-ignition", { found: describe(version) }));
+    throw new UserError(problem("ignition-version-missing", { found: describe(version) }));
   }
   const { version } = value.ignition;
   if (!(specVersions as readonly string[]).includes(version)) {
     throw new UserError(
-      problem("document-spec-unknown", {
+      problem("ignition-spec-unknown", {
         version: JSON.stringify(version.slice(0, 20)),
         known: specVersions.join(", "),
       }),
     );
   }
-  const problems = [...malformations(value), ...notKept(value)];
+  const problems = [...malformations(value), ...notRoundTripped(value)];
   if (problems.length > 0) throw new UserError(...problems);
   return value as IgnitionConfig;
 }
 
-function* malformations(document: Record<string, unknown>): Generator<Problem, void> {
-  const { storage } = document;
+function* malformations(config: Record<string, unknown>): Generator<Problem, void> {
+  const { storage } = config;
   if (storage === undefined) return;
   if (!isObject(storage)) {
     yield malformed("storage", "an object", storage);
@@ -74,16 +74,16 @@ function* malformations(document: Record<string, unknown>): Generator<Problem, v
   }
 }
 
-/** No config comes near this; JSON.stringify ends with a stack overflow not far above it. */
-const deepest = 500;
+/** Far deeper than any real config; not much deeper, JSON.stringify overflows the stack. */
+const maxDepth = 500;
 
-/** What would come out another than it went in, or could not be written at all. */
-function* notKept(document: object): Generator<Problem, void> {
-  const open: { value: object; where: string; depth: number }[] = [{ value: document, where: "", depth: 0 }];
+/** Values that JSON.parse and JSON.stringify would change, or that JSON.stringify cannot write. */
+function* notRoundTripped(config: object): Generator<Problem, void> {
+  const open: { value: object; where: string; depth: number }[] = [{ value: config, where: "", depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, where, depth } = next;
-    if (depth > deepest) {
-      yield malformed(`${where.slice(0, 40)}…`, `at most ${deepest} levels`, value);
+    if (depth > maxDepth) {
+      yield malformed(`${where.slice(0, 40)}…`, `at most ${maxDepth} levels`, value);
       return;
     }
     for (const [key, child] of Object.entries(value) as [string, unknown][]) {
@@ -95,7 +95,7 @@ function* notKept(document: object): Generator<Problem, void> {
 }
 
 function malformed(where: string, expected: string, found: unknown) {
-  return problem("document-malformed", { where, expected, found: describe(found) });
+  return problem("ignition-malformed", { where, expected, found: describe(found) });
 }
 
 function jsonErrorPlace(error: unknown, text: string): string {
@@ -106,7 +106,7 @@ function jsonErrorPlace(error: unknown, text: string): string {
   return `it ends too early, after ${text.length} characters`;
 }
 
-/** A value's kind, without its content. */
+/** The type of a value, without its content. */
 export function describe(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";

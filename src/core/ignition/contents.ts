@@ -3,10 +3,10 @@ import { gunzipSync } from "node:zlib";
 import { gzipSync } from "fflate";
 import type { Resource } from "./config.ts";
 
-/** No file of a bootstrap machine comes near this; a gzip bomb does. */
-const largestFile = 64 * 1024 * 1024;
+/** Far larger than any file of a bootstrap machine: stops a gzip bomb. */
+const maxFileSize = 64 * 1024 * 1024;
 
-/** Thrown with the reason, without any of the content. */
+/** Its message gives the reason and none of the content. */
 export class UndecodableError extends Error {}
 
 /** The bytes of an entry's `contents`: a data URL in base64 or percent-encoding, gzipped or not. */
@@ -49,14 +49,14 @@ export function encodeContents(text: string): Resource {
   return { compression: "gzip", source: `data:;base64,${gzipped.toString("base64")}` };
 }
 
-/** Not node:zlib: what that writes depends on the processor, and the payload's hash must not. */
+/** Not node:zlib: its output depends on the processor, and the payload's hash must not. */
 function gzip(bytes: Buffer): Buffer {
   return Buffer.from(gzipSync(bytes, { level: 9, mtime: 0 }));
 }
 
 function gunzip(bytes: Buffer): Buffer {
   try {
-    return gunzipSync(bytes, { maxOutputLength: largestFile });
+    return gunzipSync(bytes, { maxOutputLength: maxFileSize });
   } catch {
     throw new UndecodableError("it says gzip but is not, or is cut off");
   }
@@ -74,7 +74,7 @@ function splitDataUrl(source: string): { header: string; encoding: "base64" | "p
 }
 
 function decodeBase64(data: string): Buffer {
-  // Buffer.from ignores what is not base64; Ignition does not.
+  // Buffer.from skips characters that are not base64; Ignition refuses them.
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) throw new UndecodableError("its base64 is broken");
   return Buffer.from(data, "base64");
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import { UserError, problem } from "../errors.ts";
 import { anchorNames, anchors, bootkubePath } from "./bootkube.ts";
 import { decodeContents, replaceContents, UndecodableError } from "./contents.ts";
@@ -16,12 +17,12 @@ export interface InspectedPayload {
     readonly path: string;
     readonly mode: string;
     readonly bytes: number;
-    /** Characters of its contents in the document. */
+    /** Characters of its `contents.source`. */
     readonly encoded: number;
-    /** Characters of its whole entry in the document. */
+    /** Characters of its whole entry in the payload. */
     readonly stored: number;
   }[];
-  /** What the tunnel adds to the document, in bytes. */
+  /** How many bytes the tunnel adds. */
   readonly addedBytes: number;
   /** Unified diff of bootkube.sh. */
   readonly diff: string;
@@ -37,16 +38,16 @@ export interface InspectedPointer {
   readonly caBundle: boolean;
 }
 
-/** What Ignition gives a file without a mode. */
+/** Ignition's mode for a file that has none. */
 const defaultMode = 0o644;
 
 /** Reads a payload or a pointer back. The only file contents in the result are our own lines of bootkube.sh: no secret. */
 export function inspectIgnition(text: string, file: string): InspectedPayload | InspectedPointer {
-  const document = parse(text, file);
-  return inspectPointer(document, text) ?? inspectPayload(document, text, file);
+  const config = parse(text, file);
+  return inspectPointer(config, text) ?? inspectPayload(config, text, file);
 }
 
-/** What is wrong with a bootstrap.ign is of no interest here: this is another file. */
+/** Replaces errors about bootstrap.ign: this is another file. */
 function parse(text: string, file: string): IgnitionConfig {
   try {
     return parseIgnition(text);
@@ -72,8 +73,8 @@ function inspectPointer({ ignition }: IgnitionConfig, text: string): InspectedPo
   };
 }
 
-function inspectPayload(document: IgnitionConfig, text: string, file: string): InspectedPayload {
-  const files = document.storage?.files ?? [];
+function inspectPayload(config: IgnitionConfig, text: string, file: string): InspectedPayload {
+  const files = config.storage?.files ?? [];
   const record = findRecord(files);
   if (record === undefined) throw new UserError(problem("not-a-payload", { file }));
   const damaged = (detail: string) => new UserError(problem("payload-damaged", { file, detail }));
@@ -97,10 +98,8 @@ function inspectPayload(document: IgnitionConfig, text: string, file: string): I
   if (digestOf(asBuilt) !== record.addedSha256) throw damaged("a file that the tunnel added is not as it was built");
   const bootkube = entryOf(bootkubePath);
   const patched = bootkube.content.toString("utf8");
-  const undone = insertionDiff(patched, record);
-  if (undone === undefined || createHash("sha256").update(undone.original).digest("hex") !== record.bootkubeSha256)
-    throw damaged("bootkube.sh is not the installer's with our insertions");
-  const { diff, original } = undone;
+  const original = withoutInsertions(patched, record);
+  if (original === undefined) throw damaged("bootkube.sh is not the installer's with our insertions");
   const was = replaceContents(bootkube.entry.contents ?? {}, Buffer.from(original));
   const grown = (bootkube.entry.contents?.source?.length ?? 0) - (was.source?.length ?? 0);
   const added = found.map(({ path, entry, content }) => ({
@@ -112,38 +111,23 @@ function inspectPayload(document: IgnitionConfig, text: string, file: string): I
   }));
   const addedBytes = added.reduce((sum, { stored }) => sum + stored, grown);
   const { bytes, sha512 } = withDigest(text);
-  return { kind: "payload", bytes, sha512, record, added, addedBytes, diff };
+  return { kind: "payload", bytes, sha512, record, added, addedBytes, diff: unifiedDiff(original, patched) };
 }
 
-/** The diff is known: the insertions are in the record. It is made from there, and undoing it must give the original. */
-function insertionDiff(patched: string, record: PayloadRecord): { diff: string; original: string } | undefined {
-  const context = 2;
-  const hunks: string[] = [];
+/** The installer's bootkube.sh, if this is it with the insertions of the record at their anchors. */
+function withoutInsertions(patched: string, { insertions, bootkubeSha256 }: PayloadRecord): string | undefined {
   let original = patched;
-  let shift = 0;
   for (const name of anchorNames) {
-    const insertion = record.insertions[name];
-    const at = patched.indexOf(
-      anchors[name].place === "before" ? `${insertion}${anchors[name].line}\n` : `${anchors[name].line}\n${insertion}`,
-    );
-    if (at < 0) return undefined;
-    const start = anchors[name].place === "before" ? at : at + anchors[name].line.length + 1;
-    original = original.replace(insertion, "");
-    const before = patched.slice(0, start).split("\n").slice(0, -1);
-    const after = patched
-      .slice(start + insertion.length)
-      .replace(/\n$/, "")
-      .split("\n");
-    const lines = insertion.split("\n").slice(0, -1);
-    const from = Math.max(0, before.length - context);
-    const length = before.length - from + Math.min(context, after.length);
-    hunks.push(
-      `@@ -${from + 1 - shift},${length} +${from + 1},${length + lines.length} @@`,
-      ...before.slice(from).map((line) => ` ${line}`),
-      ...lines.map((line) => `+${line}`),
-      ...after.slice(0, context).map((line) => ` ${line}`),
-    );
-    shift += lines.length;
+    const { line, place } = anchors[name];
+    const inserted = place === "before" ? `${insertions[name]}${line}\n` : `${line}\n${insertions[name]}`;
+    if (!original.includes(inserted)) return undefined;
+    original = original.replace(inserted, () => `${line}\n`);
   }
-  return { diff: [`--- a${bootkubePath}`, `+++ b${bootkubePath}`, ...hunks].join("\n") + "\n", original };
+  return createHash("sha256").update(original).digest("hex") === bootkubeSha256 ? original : undefined;
 }
+
+const unifiedDiff = (original: string, patched: string) =>
+  createTwoFilesPatch(`a${bootkubePath}`, `b${bootkubePath}`, original, patched, undefined, undefined, {
+    context: 2,
+    headerOptions: FILE_HEADERS_ONLY,
+  });

@@ -4,19 +4,19 @@ import type { Warning } from "../errors.ts";
 import { decodeContents, UndecodableError } from "./contents.ts";
 import { type FileEntry, isObject } from "./config.ts";
 
-/** What the document's manifests say about the cluster; empty lists where they do not say. */
+/** The cluster's networks and addresses, from the install-config in bootstrap.ign; empty lists where it has none. */
 export interface Cluster {
   readonly machineNetworks: readonly string[];
   readonly clusterNetworks: readonly string[];
   readonly serviceNetworks: readonly string[];
-  /** API and ingress addresses that keepalived moves around: never the machine's own. */
+  /** API and ingress addresses that keepalived moves between machines: never the bootstrap machine's own. */
   readonly virtualAddresses: readonly string[];
 }
 
 /** The ConfigMap in which the installer keeps the install-config for the cluster (pull secret left out). */
-const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
+export const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
 
-/** The parser's warnings would go to stderr, with a piece of the manifest. */
+/** Otherwise the parser prints warnings to stderr, with a part of the manifest. */
 const quietly = { logLevel: "error" } as const;
 
 export function readCluster(files: readonly FileEntry[]): Cluster {
@@ -38,8 +38,8 @@ function installConfig(file: FileEntry | undefined): Record<string, unknown> {
     const config: unknown = typeof text === "string" ? parse(text, quietly) : undefined;
     return isObject(config) ? config : {};
   } catch (error) {
-    // A manifest that we cannot read is the cluster's business; we then know less, and say so (networks-unknown).
-    // The parser throws a ReferenceError for an alias of nothing.
+    // The tunnel works without it, and a warning says so (networks-unknown). The parser throws a ReferenceError for an
+    // alias without an anchor.
     if (error instanceof UndecodableError || error instanceof ReferenceError) return {};
     if (error instanceof Error && error.name.startsWith("YAML")) return {};
     throw error;
@@ -60,7 +60,7 @@ function virtualAddresses(platform: unknown): string[] {
   return [...new Set(values.filter((v): v is string => typeof v === "string" && isIpAddress(v)))];
 }
 
-/** Networks that overlap make some addresses ambiguous: the tunnel then carries traffic to the wrong side. */
+/** Where networks overlap, an address is ambiguous, and the tunnel may carry traffic to the wrong side. */
 export function networkWarnings(cluster: Cluster): Warning[] {
   const all = [
     ...cluster.machineNetworks.map((cidr) => ({ what: "machine network", cidr })),

@@ -16,11 +16,11 @@ export interface PointerProps {
 }
 
 export interface Pointer {
-  readonly document: IgnitionConfig;
+  readonly config: IgnitionConfig;
   readonly warnings: readonly Warning[];
 }
 
-/** What real Ignition does with the pointer's settings, by the scheme of the source (2.14 to 2.26). */
+/** Which settings of the pointer Ignition 2.14 to 2.26 honours, by the scheme of the source. */
 const schemes = {
   "https:": { ca: true, proxy: true, timeout: true },
   "http:": { ca: false, proxy: true, timeout: true },
@@ -28,7 +28,7 @@ const schemes = {
   "gs:": { ca: false, proxy: false, timeout: false },
 } as const;
 
-/** Half an hour: longer than any boot, shorter than openshift-install's patience of 45 minutes. */
+/** Half an hour: longer than any boot, shorter than the 45 minutes that openshift-install waits. */
 const defaultTotalTimeoutSeconds = 1800;
 
 /** The small config for user data that makes the machine fetch the payload and check it. */
@@ -68,12 +68,12 @@ export function pointerTo(props: PointerProps): Pointer {
   if (problems.length > 0) throw new UserError(...problems);
 
   return {
-    document: {
+    config: {
       ignition: {
         version: "3.2.0",
-        // `replace`: nothing of the pointer stays on the machine, the CA and the proxy included.
+        // With `replace` nothing of the pointer stays on the machine, not even the CA and the proxy.
         config: { replace: { source: url, verification: { hash: `sha512-${sha512}` } } },
-        // Without it Ignition retries a wrong host name for ever.
+        // Without it Ignition retries a wrong host name forever.
         ...(scheme.timeout && { timeouts: { httpTotal: totalTimeoutSeconds ?? defaultTotalTimeoutSeconds } }),
         ...(proxy !== undefined && {
           proxy: {
@@ -100,7 +100,7 @@ export function pointerTo(props: PointerProps): Pointer {
   };
 }
 
-/** A signed URL's query opens the payload: it is never shown. */
+/** Never show a signed URL's query: whoever has it can read the payload. */
 export function withoutQuery(url: string): string {
   return url
     .replace(/^(data:).*$/is, "$1…")
@@ -108,7 +108,7 @@ export function withoutQuery(url: string): string {
     .replace(/^([^/\\]*[/\\]*).*@/s, "$1…@");
 }
 
-/** What Go takes for a URL as well: URL.canParse alone forgives blanks, backslashes, missing slashes and a broken %. */
+/** A URL that Go accepts too: URL.canParse alone allows blanks, backslashes, missing slashes and a broken %. */
 function isPlainUrl(url: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\/[^\s\\]+$/i.test(url) && !/%(?![0-9a-f]{2})/i.test(url) && URL.canParse(url);
 }

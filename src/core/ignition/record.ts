@@ -3,12 +3,13 @@ import type { Release } from "../releases.ts";
 import type { Insertions } from "./bootkube.ts";
 import { decodeContents } from "./contents.ts";
 import { type FileEntry, isObject } from "./config.ts";
+import { type NodeFile, nodeFolder } from "../node-file.ts";
 
 /**
- * A file in every payload that says how it was made: `payload inspect` shows it, and it keeps a payload from being taken
- * for a bootstrap.ign. It holds no secret.
+ * A file in every payload that records how it was built. `payload inspect` shows it, and `payload build` recognizes a
+ * payload by it. It contains no secret.
  */
-export const recordPath = "/opt/openshift/konnectivity-bootstrap/record.json";
+export const recordPath = `${nodeFolder}/record.json`;
 
 /**
  * The version of konnectivity-bootstrap that last changed what a payload contains. Change it with the payload, and only
@@ -30,10 +31,8 @@ export interface PayloadRecord {
   readonly insertions: Insertions;
 }
 
-/** One hash over files; their order counts. */
-export function digestOf(
-  files: readonly { readonly path: string; readonly mode: number; readonly text: string }[],
-): string {
+/** One hash over all files, in their order. */
+export function digestOf(files: readonly NodeFile[]): string {
   return createHash("sha256")
     .update(JSON.stringify(files.map(({ path, mode, text }) => [path, mode, text])))
     .digest("hex");
@@ -47,7 +46,7 @@ export function findRecord(files: readonly FileEntry[]): PayloadRecord | undefin
     if (isObject(record) && /^[\w.+-]+$/.test(String(record.version)) && isObject(record.insertions))
       return record as unknown as PayloadRecord;
   } catch {
-    // Damaged: it still tells whose it is.
+    // Damaged. Its path alone still shows that the config is a payload.
   }
   return undefined;
 }

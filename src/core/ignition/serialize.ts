@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import type { IgnitionConfig } from "./config.ts";
 
-/** A document ready to be stored: the same input gives the same bytes, on every machine. */
+/** An Ignition config as it is stored: the same input gives the same bytes on every machine. */
 export interface SerializedConfig {
   readonly text: string;
   readonly bytes: number;
-  /** Hex digits, as `verification.hash` of a pointer wants them behind "sha512-". */
+  /** Hex digits, as they follow "sha512-" in a pointer's `verification.hash`. */
   readonly sha512: string;
 }
 
-export function serializeIgnition(document: IgnitionConfig): SerializedConfig {
-  return withDigest(JSON.stringify(document));
+export function serializeIgnition(config: IgnitionConfig): SerializedConfig {
+  return withDigest(JSON.stringify(config));
 }
 
 export function withDigest(text: string): SerializedConfig {

@@ -4,27 +4,21 @@ import { type Insertions, insertAtAnchors } from "./bootkube.ts";
 import { type Bootstrap, checkAnchors } from "./check.ts";
 import { encodeContents, replaceContents } from "./contents.ts";
 import { type FileEntry, type IgnitionConfig, isObject } from "./config.ts";
+import type { NodeFile } from "../node-file.ts";
 import { digestOf, type PayloadRecord, recordPath } from "./record.ts";
-
-/** A file to add to the machine. */
-export interface AddedFile {
-  readonly path: string;
-  readonly mode: number;
-  readonly text: string;
-}
 
 /** What to add to a bootstrap machine. */
 export interface Addition {
-  readonly files: readonly AddedFile[];
+  readonly files: readonly NodeFile[];
   readonly insertions: Insertions;
   readonly record: Pick<PayloadRecord, "version" | "release" | "options">;
 }
 
-/** The document with the addition in it; every other entry is the one that came in, in its place. */
+/** The config with the addition in it. Every other entry stays as it is, in its place. */
 export function transformIgnition(bootstrap: Bootstrap, addition: Addition): IgnitionConfig {
-  const { document, files, bootkube } = bootstrap;
+  const { config, files, bootkube } = bootstrap;
   const offsets = checkAnchors(bootstrap);
-  const taken = new Set<unknown>([...files, ...otherNodes(document)].map(({ path }) => path));
+  const taken = new Set<unknown>([...files, ...otherNodes(config)].map(({ path }) => path));
   const collisions = [...addition.files.map(({ path }) => path), recordPath].filter((path) => taken.has(path));
   if (collisions.length > 0) throw new UserError(...collisions.map((path) => problem("path-taken", { path })));
 
@@ -42,20 +36,20 @@ export function transformIgnition(bootstrap: Bootstrap, addition: Addition): Ign
   };
   const added = [...addition.files, { path: recordPath, mode: 0o600, text: JSON.stringify(record) }];
   return {
-    ...document,
+    ...config,
     storage: {
-      ...document.storage,
+      ...config.storage,
       files: [...files.map((file) => (file === bootkube.entry ? patched : file)), ...added.map(fileEntry)],
     },
   };
 }
 
-/** Ignition refuses a document in which a file, a folder or a link have one path. */
+/** Ignition refuses a config in which a file, a directory and a link share a path. */
 function otherNodes({ storage }: IgnitionConfig): { path: unknown }[] {
   const lists = [storage?.directories, storage?.links].filter((list): list is unknown[] => Array.isArray(list));
   return lists.flat().map((node) => ({ path: isObject(node) ? node.path : undefined }));
 }
 
-function fileEntry({ path, mode, text }: AddedFile): FileEntry {
+function fileEntry({ path, mode, text }: NodeFile): FileEntry {
   return { path, mode, overwrite: true, contents: encodeContents(text) };
 }

@@ -28,7 +28,7 @@ const hostNetworkScc = "hostnetwork-v2";
 
 /** An object of the cluster and the name of its file on the node. */
 export interface AgentManifest {
-  /** Without ending. One that holds a key says "secret": that is what a gather leaves out. */
+  /** Without its extension. A gather leaves out files with "secret" in their name, so one that contains a key has it. */
   readonly file: string;
   readonly object: AgentObject;
 }
@@ -67,7 +67,7 @@ export function agentManifests(options: TunnelOptions, release: Release): AgentM
   ];
 }
 
-/** What clean-up deletes beside the namespace: objects of the cluster, not of a namespace. */
+/** The cluster-scoped objects that clean-up deletes in addition to the namespace. */
 export function clusterScopedObjects({ authentication }: TunnelOptions): string[] {
   return authentication === "service-account-token" ? [`clusterrolebinding/${tokenReviewBinding}`] : [];
 }
@@ -116,7 +116,7 @@ function secret({ authentication }: TunnelOptions): Secret {
   };
 }
 
-/** Agents dial the bootstrap machine and any endpoint of the cluster; nobody dials them but the kubelet's probes. */
+/** Agents dial the bootstrap machine and any endpoint of the cluster; only the kubelet's probes dial them. */
 const networkPolicy: NetworkPolicy = {
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
@@ -136,7 +136,7 @@ const disruptionBudget: PodDisruptionBudget = {
   spec: { maxUnavailable: 1, selector: { matchLabels: { app: agentName } } },
 };
 
-/** Nothing grants host networking in a namespace of its own; an own Role does not depend on a ClusterRole's name. */
+/** Nothing else grants host networking in this namespace. A Role of our own does not depend on the name of a ClusterRole. */
 const sccRole: Role = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "Role",
@@ -159,7 +159,7 @@ const sccRoleBinding: RoleBinding = {
   subjects: [{ kind: "ServiceAccount", name: agentName, namespace }],
 };
 
-/** Lets the server ask whether an agent's token is good, and nothing else. */
+/** Lets the server review an agent's token, and nothing else. */
 const tokenReview: ClusterRoleBinding = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "ClusterRoleBinding",
@@ -196,7 +196,7 @@ function deployment(options: TunnelOptions, release: Release): Deployment {
         spec: {
           ...template.spec,
           containers: template.spec?.containers ?? [],
-          // On the host network two agents of one node would want the same port.
+          // On the host network, two agents on one node would need the same port.
           affinity: {
             podAntiAffinity: options.agents.hostNetwork
               ? { requiredDuringSchedulingIgnoredDuringExecution: [apart] }
@@ -208,7 +208,7 @@ function deployment(options: TunnelOptions, release: Release): Deployment {
   };
 }
 
-/** An agent's arguments; the server's address is put in on the node. */
+/** An agent's arguments. The node's scripts fill in the server's address. */
 export function agentArguments(options: TunnelOptions, release: Release): string[] {
   return renderFlags("agent", release, {
     logtostderr: "true",
@@ -222,7 +222,7 @@ export function agentArguments(options: TunnelOptions, release: Release): string
     "agent-identifiers": routing.identifier,
     "keepalive-time": imageTraits[release].agentKeepalive,
     // Back within a second after a restart of the server, and within two when it was away for longer
-    // (docs/tunnel-benchmark.md). A connected agent only looks at its own state each time; the server hears nothing of it.
+    // (docs/tunnel-benchmark.md). A connected agent only checks its own state each time, without a request to the server.
     "sync-interval": "250ms",
     "sync-interval-cap": "2s",
     "probe-interval": "250ms",
@@ -232,7 +232,7 @@ export function agentArguments(options: TunnelOptions, release: Release): string
   });
 }
 
-/** What restricted-v2 admits: no fixed user, no capability, no host. */
+/** Admitted by restricted-v2: no fixed user, no capability, no access to the host. */
 function podTemplate(options: TunnelOptions, release: Release): PodTemplateSpec {
   const { agent, agentCommand } = proxyImage(options);
   const { hostNetwork } = options.agents;
@@ -271,7 +271,7 @@ function podTemplate(options: TunnelOptions, release: Release): PodTemplateSpec 
       tolerations: [{ operator: "Exists" }],
       // New agents drain on SIGTERM and end with the grace period.
       terminationGracePeriodSeconds: 5,
-      // The server's name, if it is one, must be found without the cluster's own DNS.
+      // The server's DNS name must resolve without the cluster's own DNS.
       dnsPolicy: "Default",
       ...(hostNetwork && { hostNetwork: true }),
       securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },

@@ -1,4 +1,4 @@
-/** What the tunnel must know of the cluster's networks; empty where it is not known. */
+/** The cluster's networks, as far as the tunnel needs them; empty where unknown. */
 export interface ClusterNetworks {
   readonly machineNetworks: readonly string[];
   readonly serviceNetworks: readonly string[];

@@ -3,7 +3,7 @@ import type { TunnelOptions } from "./options.ts";
 
 type Transport = `${TunnelOptions["protocol"]}/${TunnelOptions["transport"]}`;
 
-/** Which ways from the kube-apiserver to the server work. Every other option goes with each of them. */
+/** Which transports between the kube-apiserver and the server work. Each works with every other option. */
 export const transports: Record<Transport, { works: true } | { works: false; reason: string }> = {
   "grpc/unix-socket": { works: true },
   "http-connect/unix-socket": { works: true },
@@ -15,13 +15,13 @@ export const transports: Record<Transport, { works: true } | { works: false; rea
   },
 };
 
-/** Options that contradict each other, all of them. */
+/** Every contradiction between options. */
 export function combinationProblems(options: TunnelOptions): Problem[] {
   const { protocol, transport, authentication, acceptUnauthenticatedAgents, agents, image } = options;
-  const way = transports[`${protocol}/${transport}`];
+  const chosen = transports[`${protocol}/${transport}`];
   const refusals: { options: Options; reason: string }[] = [];
-  if (!way.works)
-    refusals.push({ options: { "tunnel.protocol": protocol, "tunnel.transport": transport }, reason: way.reason });
+  if (!chosen.works)
+    refusals.push({ options: { "tunnel.protocol": protocol, "tunnel.transport": transport }, reason: chosen.reason });
   if (authentication === "none" && !acceptUnauthenticatedAgents)
     refusals.push({
       options: { "tunnel.authentication": authentication, "tunnel.acceptUnauthenticatedAgents": false },

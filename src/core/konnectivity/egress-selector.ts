@@ -1,10 +1,10 @@
 import { kasClient, ports, socket } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
-/** `--mode` of the server and the selector's protocol are one choice. */
+/** The selector's protocol must match the server's `--mode`. */
 const proxyProtocol = { grpc: "GRPC", "http-connect": "HTTPConnect" } as const;
 
-/** Sends the kube-apiserver's traffic to the cluster into the tunnel, and nothing else. Paths are the kube-apiserver's. */
+/** Sends only the kube-apiserver's traffic to the cluster through the tunnel. Paths are as the kube-apiserver sees them. */
 export function egressSelectorConfiguration({ protocol, transport }: TunnelOptions) {
   const direct = (name: string) => ({ name, connection: { proxyProtocol: "Direct" } });
   return {

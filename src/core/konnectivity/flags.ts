@@ -62,7 +62,7 @@ export type Binary = keyof typeof since;
 type Flag<B extends Binary> = keyof (typeof since)[B];
 export type Flags<B extends Binary> = Partial<Record<Flag<B>, string | number | undefined>>;
 
-/** The arguments for one binary of one release: what it does not know is left out, what is undefined too. */
+/** The arguments for one binary of one release, without flags that it does not know or that are undefined. */
 export function renderFlags<B extends Binary>(binary: B, release: Release, flags: Flags<B>): string[] {
   return Object.entries(flags)
     .filter(([flag, value]) => value !== undefined && knowsFlag(binary, release, flag as Flag<B>))
@@ -73,11 +73,11 @@ export function knowsFlag<B extends Binary>(binary: B, release: Release, flag: F
   return isAtLeast(release, since[binary][flag] as Release);
 }
 
-/** What else follows the release's image. */
+/** Other differences between the images of the releases. */
 export const imageTraits: Record<
   Release,
   {
-    /** The agent joins host and port by itself, without thinking of IPv6. */
+    /** The agent joins host and port without brackets around an IPv6 address. */
     readonly bracketIpv6: boolean;
     /** Pings more often than the server's policy allows cost the connection: 5 min is grpc's default, 30 s the later setting. */
     readonly agentKeepalive: string;
@@ -89,7 +89,7 @@ export const imageTraits: Record<
 };
 
 /**
- * TLS 1.2 suites that a FIPS-mode host accepts (TLS 1.3 chooses its own). Never left out: the oldest image turns an empty
+ * TLS 1.2 suites that a FIPS-mode host accepts (TLS 1.3 chooses its own). Always given: the oldest image turns an empty
  * list into "no suite at all", and then only TLS 1.3 works, which its FIPS mode does not have.
  */
 export const cipherSuites = [

@@ -1,3 +1,5 @@
+import { nodeFolder } from "../node-file.ts";
+
 /** Names that more than one part of the tunnel must agree on. */
 
 export const namespace = "openshift-bootstrap-konnectivity";
@@ -5,11 +7,11 @@ export const serverName = "konnectivity-server";
 export const agentName = "konnectivity-agent";
 export const agentSecretName = "konnectivity-agent-certs";
 export const tokenAudience = "system:konnectivity-server";
-/** The user that the server is to the kube-apiserver when it has tokens reviewed. */
+/** The server's user name at the kube-apiserver, for token reviews. */
 export const serverUser = "system:konnectivity-server";
 export const tokenReviewBinding = "bootstrap-konnectivity-token-review";
 
-/** On everything that exists for the bootstrap only. */
+/** On every object that exists only during the bootstrap. */
 export const bootstrapOnly = { "openshift.io/bootstrap-only": "true" } as const;
 export const agentLabels = { app: agentName, ...bootstrapOnly } as const;
 
@@ -23,13 +25,16 @@ export const ports = {
 } as const;
 
 /**
- * Agents say they are the default route, and the server looks for nothing else. With another strategy in front of it
- * the server's /readyz counts only agents that advertise an address, and stays at 500 for ever.
+ * Agents identify as the default route, and the server uses no other strategy. With another strategy before it, the
+ * server's /readyz counts only agents that advertise an address, and returns 500 forever.
  */
 export const routing = { strategy: "defaultRoute", identifier: "default-route=true" } as const;
 
-/** /opt/openshift is bootkube's working directory: every podman run there relabels it for containers (`$PWD:/assets:z`). */
-export const home = "/opt/openshift/konnectivity-bootstrap";
+/**
+ * The folder of the tunnel's files. /opt/openshift is bootkube's working directory: every podman run there relabels it for
+ * containers (`$PWD:/assets:z`).
+ */
+export const home = nodeFolder;
 
 /** bootkube mounts /opt/openshift at /assets in the render containers. */
 export const asSeenByRender = (path: string) => path.replace(/^\/opt\/openshift\//, "/assets/");
@@ -47,7 +52,7 @@ export const kasClient = {
   ca: inKasConfig("konnectivity-client-ca.crt"),
 } as const;
 
-/** What the node's scripts make and the server's pod mounts; `*.key` and `*kubeconfig*` are what a gather leaves out. */
+/** Created by the node's scripts and mounted by the server's pod. A gather leaves out `*.key` and `*kubeconfig*`. */
 export const tls = `${home}/tls`;
 export const serverKubeconfig = `${home}/server.kubeconfig`;
 /** Admin of the bootstrap kube-apiserver on localhost; every bootstrap.ign has it. */
@@ -59,7 +64,7 @@ export const mounted = "/etc/konnectivity";
 export const staticPodManifest = "/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml";
 export const clusterManifests = "/opt/openshift/manifests";
 
-/** What only the node knows; its scripts put the values in (node/tunnel.sh). */
+/** Values that only the node knows: its scripts fill them in (node/tunnel.sh). */
 export const placeholders = {
   image: "@IMAGE@",
   serverHost: "@SERVER_HOST@",

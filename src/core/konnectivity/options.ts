@@ -4,7 +4,10 @@ import { oneOf, pattern, integer, boolean } from "../schema/fields.ts";
 import { parseConfig } from "../schema/parse.ts";
 import { releases } from "../releases.ts";
 
-/** Only digits and dots: a mistyped address, not a name. The words are listenAddress's; nobody else's localhost is ours. */
+/**
+ * Not only digits and dots, which is a mistyped address; not a word of listenAddress; not localhost, which is another
+ * machine on every node.
+ */
 const isDnsName = (text: string) =>
   text.length <= 253 &&
   !/^([\d.]+|all|address|(.*\.)?localhost)$/.test(text) &&
@@ -117,14 +120,14 @@ const tunnelOptionsSchema = z.strictObject(
 
 export type TunnelOptions = z.output<typeof tunnelOptionsSchema>;
 
-/** `off`: a plain bootstrap machine. Nothing said: all defaults. */
+/** `off`: a plain bootstrap machine. Unset: all defaults. */
 export const tunnelSchema = z
   .union([z.literal("off"), tunnelOptionsSchema], { error: "off, or an object" })
   .prefault({})
   .describe("The tunnel: docs/tunnel.md. `off`: a plain bootstrap machine.");
 export type Tunnel = z.output<typeof tunnelSchema>;
 
-/** Reads the `tunnel` part of a config, where it stands alone. */
+/** Parses the `tunnel` part of a config by itself. */
 export function readTunnel(value: unknown): Tunnel {
   return parseConfig(tunnelSchema, value ?? {}, "tunnel");
 }

@@ -3,7 +3,7 @@ import type { ClusterNetworks } from "./cluster-networks.ts";
 import { ports } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
-/** The one rule that must be open while the bootstrap machine lives. */
+/** The one firewall rule that is needed while the bootstrap machine exists. */
 export interface RequiredIngress {
   readonly direction: "ingress";
   readonly protocol: "tcp";

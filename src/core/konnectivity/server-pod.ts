@@ -23,7 +23,7 @@ const serving = `${mounted}/serving`;
 const frontend = `${mounted}/frontend`;
 const kubeconfig = `${mounted}/kubeconfig`;
 
-/** The server's arguments; order as a person would explain them. */
+/** The server's arguments, grouped by purpose. */
 export function serverArguments(options: TunnelOptions, release: Release): string[] {
   const { protocol, transport, authentication, listenAddress } = options;
   const overSocket = transport === "unix-socket";
@@ -33,8 +33,8 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
     v: 2,
     mode: protocol,
 
-    // The kube-apiserver's side. With a socket the port must be 0 and certificates are an error. A socket that a crash
-    // left is deleted by default only from 4.14 on, so it is always said.
+    // The kube-apiserver's side. With a socket the port must be 0 and certificates are an error. The
+    // default deletes a socket that a crash left only from 4.14 on, so the flag is always given.
     "uds-name": overSocket ? socket.host : undefined,
     "delete-existing-uds-file": overSocket ? "true" : undefined,
     "server-port": overSocket ? 0 : ports.server,
@@ -57,13 +57,13 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
     "cipher-suites": cipherSuites,
 
     "proxy-strategies": routing.strategy,
-    // One server only; agents that are told of more dial for ever.
+    // There is one server. Agents that hear of more keep dialing.
     "server-count": 1,
-    // A vanished node is noticed after this plus 20 s; the default is an hour. An agent, unlike the server (flags.ts), does
-    // not mind how often it is pinged.
+    // A vanished node is noticed after this plus 20 s; the default is an hour. An agent, unlike the server (flags.ts),
+    // accepts any number of pings.
     "keepalive-time": "5s",
     "frontend-keepalive-time": "30s",
-    // Above the agent's own dial limit of 5 s; without it a stuck HTTP CONNECT has no end.
+    // Above the agent's own dial limit of 5 s; without it a stuck HTTP CONNECT never ends.
     "backend-dial-timeout": "10s",
     "xfr-channel-size": 150,
     // v0.36 in gRPC mode never ends on SIGTERM without it.
@@ -75,7 +75,7 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
   });
 }
 
-/** The server as a static pod of the bootstrap machine. */
+/** The server, as a static pod on the bootstrap machine. */
 export function serverPod(options: TunnelOptions, release: Release): Pod {
   const { server, serverCommand } = proxyImage(options);
   const mounts = [
@@ -94,7 +94,7 @@ export function serverPod(options: TunnelOptions, release: Release): Pod {
       name: serverName,
       namespace: "kube-system",
       labels: { app: serverName, ...bootstrapOnly },
-      // Keys are read once, at start: new keys make another pod.
+      // The server reads its keys only at start, so that new keys must change the pod.
       annotations: { "konnectivity-bootstrap/pki": placeholders.pki },
     },
     spec: {
@@ -111,7 +111,7 @@ export function serverPod(options: TunnelOptions, release: Release): Pod {
           imagePullPolicy: "IfNotPresent",
           command: [serverCommand],
           args: serverArguments(options, release),
-          // Root, because the kube-apiserver's socket directory and the keys are root's; no power beside that.
+          // Root, because root owns the kube-apiserver's socket directory and the keys. No other privilege.
           securityContext: {
             runAsUser: 0,
             runAsGroup: 0,

@@ -20,15 +20,15 @@ import {
 } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
-/** What the node's scripts must know, as shell variables. Values hold no quote: every one is checked or made here. */
+/** The settings of the node's scripts, as shell variables. No value contains a quote: each is validated or made here. */
 export function nodeSettings(options: TunnelOptions, release: Release, networks: ClusterNetworks): string {
   const { address, listenAddress, image, agents, certificates, transport, authentication } = options;
   const settings = {
     TUNNEL_HOME: home,
     TUNNEL_TLS: tls,
-    // A literal, or empty: found on the node. Addresses are compared as text there.
+    // Empty: detected on the node. The scripts compare addresses as text, so it must be in canonical form.
     TUNNEL_ADDRESS: isIpAddress(address) ? canonicalIp(address) : "",
-    // A name, or empty: agents dial the address.
+    // Empty: agents dial the address.
     TUNNEL_HOST: address === "detect" || isIpAddress(address) ? "" : address,
     // Empty: the bootstrap address.
     TUNNEL_LISTEN_ADDRESS: listenAddress === "address" ? "" : canonicalIp(listenAddress),
@@ -59,7 +59,7 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
     .join("");
 }
 
-/** The cluster's first service network says which family it prefers. */
+/** The address families, preferred one first: that of the cluster's first service network. */
 function families(serviceNetworks: readonly string[]): string {
   const ordered = [...new Set(serviceNetworks.map((cidr) => (cidr.includes(":") ? "6" : "4")))];
   return ordered.length > 0 ? ordered.join(" ") : "4 6";

@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import { UserError, type Problem, problem, type Warning } from "../errors.ts";
+import type { NodeFile } from "../node-file.ts";
 import type { Release } from "../releases.ts";
 import { agentManifests } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
@@ -14,16 +15,9 @@ import { serverPod } from "./server-pod.ts";
 import { nodeSettings } from "./settings.ts";
 import { readProjectText } from "../../runtime/project-files.js";
 
-/** A file for the bootstrap machine. */
-export interface TunnelFile {
-  readonly path: string;
-  readonly mode: number;
-  readonly text: string;
-}
-
-/** Everything that makes a bootstrap machine one with a tunnel. */
+/** Everything that a tunnel adds to a bootstrap machine. */
 export interface TunnelAssets {
-  readonly files: readonly TunnelFile[];
+  readonly files: readonly NodeFile[];
   /** Lines for bootkube.sh: before the kube-apiserver is rendered, in its render call, before the manifests are applied, at the end. */
   readonly insertions: {
     readonly setup: string;
@@ -61,11 +55,11 @@ tunnel_cleanup || :
 `,
 };
 
-/** Renders the tunnel, or throws every reason why these options do not work with this release. */
+/** Renders the tunnel. Throws every reason why these options do not work with this release. */
 export function renderTunnel(options: TunnelOptions, release: Release, networks: ClusterNetworks): TunnelAssets {
   const problems = [...combinationProblems(options), ...releaseProblems(options, release)];
   if (problems.length > 0) throw new UserError(...problems);
-  const yaml = (path: string, value: unknown): TunnelFile => ({ path, mode: 0o600, text: toYaml(value) });
+  const yaml = (path: string, value: unknown): NodeFile => ({ path, mode: 0o600, text: toYaml(value) });
   return {
     files: [
       ...Object.entries(scripts).map(([name, path]) => ({ path, mode: 0o555, text: nodeScript(name) })),
@@ -90,14 +84,14 @@ function toYaml(value: unknown): string {
   });
 }
 
-/** Comments are for readers of the tree; the node gets the rest. */
+/** A script of the node without its comments, which are for readers of the source. */
 function nodeScript(name: string): string {
   const text = readProjectText(`src/core/konnectivity/node/${name}`);
   const [shebang = "", ...lines] = text.split("\n");
   return [shebang, ...lines.filter((line) => !/^\s*#(?! shellcheck)/.test(line))].join("\n");
 }
 
-/** Wishes that the release's image cannot fulfil. */
+/** Options that need a flag which the release's proxy image does not have. */
 function releaseProblems({ listenAddress, transport }: TunnelOptions, release: Release): Problem[] {
   const problems: Problem[] = [];
   if (!["address", "all"].includes(listenAddress) && !knowsFlag("server", release, "agent-bind-address"))

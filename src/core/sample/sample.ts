@@ -1,14 +1,16 @@
 import { stringify } from "yaml";
+import { bootkubePath } from "../ignition/bootkube.ts";
 import type { FileEntry, IgnitionConfig } from "../ignition/config.ts";
+import { clusterConfigPath } from "../ignition/install-config.ts";
 import type { Release } from "../releases.ts";
 import { readProjectText } from "../../runtime/project-files.js";
 import { defaultNetworks, type Networks } from "./networks.ts";
 
-/** The shapes of bootkube.sh, old to new; each differs in the render call's end (and what comes with it). */
+/** The shapes of bootkube.sh, old to new. They differ in the last flags of the render call and what these need. */
 export const shapes = ["4.12", "4.13", "4.14", "4.18", "4.23", "4.23-gate-on", "bootstrap-in-place"] as const;
 export type Shape = (typeof shapes)[number];
 
-/** Those that get a tunnel, with their release class. */
+/** The shapes that can get a tunnel, with their release class. */
 export const tunnelShapes: readonly (readonly [Shape, Release])[] = [
   ["4.12", "4.12-4.13"],
   ["4.13", "4.12-4.13"],
@@ -27,7 +29,7 @@ const renderFlag = {
   payload: "--payload-version=$VERSION",
   operand: '--operand-kubernetes-version="${KUBERNETES_VERSION}"',
   override: "--config-override-files=/assets/konnectivity-config-override.yaml",
-  // With the gate off the flag above is left out, and the backslash before it dangles.
+  // With the feature gate off, the flag above is missing and the backslash before it stays.
   nothing: "",
 } as const;
 
@@ -64,11 +66,11 @@ export interface SampleProps {
   readonly platform?: Record<string, unknown>;
   readonly certificate?: string;
   readonly version?: string;
-  /** Fill up to about this many bytes, as other manifests would. */
+  /** Adds filler files up to about this many bytes. */
   readonly bytes?: number;
 }
 
-/** As openshift-install writes it: always base64, decimal mode, root. */
+/** A file entry as openshift-install writes it: always base64, decimal mode, owned by root. */
 export function fileEntry(path: string, text: string, mode: number): FileEntry {
   return {
     overwrite: true,
@@ -79,7 +81,7 @@ export function fileEntry(path: string, text: string, mode: number): FileEntry {
   };
 }
 
-/** A bootstrap.ign of this shape: its structure is openshift-install's, its secrets are none. */
+/** A bootstrap.ign of this shape, with the structure of openshift-install's and without real secrets. */
 export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionConfig {
   const { networks = defaultNetworks, platform = { none: {} }, version = "3.2.0", bytes = 0 } = props;
   const installConfig = {
@@ -102,7 +104,7 @@ export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionCon
     data: { "install-config": stringify(installConfig) },
   };
   const files = [
-    fileEntry("/usr/local/bin/bootkube.sh", bootkubeScript(shape), 0o555),
+    fileEntry(bootkubePath, bootkubeScript(shape), 0o555),
     fileEntry("/usr/local/bin/bootstrap-service-record.sh", fixture("bootstrap-service-record.sh"), 0o555),
     fileEntry("/usr/local/bin/release-image.sh", fixture("release-image.sh"), 0o555),
     {
@@ -112,7 +114,7 @@ export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionCon
       append: [{ source: "data:,This%20is%20the%20bootstrap%20node.%0A" }],
       mode: 0o644,
     },
-    fileEntry("/opt/openshift/manifests/cluster-config.yaml", stringify(clusterConfig), 0o644),
+    fileEntry(clusterConfigPath, stringify(clusterConfig), 0o644),
     fileEntry("/opt/openshift/auth/kubeconfig-loopback", loopbackKubeconfig, 0o600),
     fileEntry("/opt/openshift/auth/kubeconfig", loopbackKubeconfig, 0o600),
     fileEntry("/opt/openshift/tls/root-ca.crt", props.certificate ?? fixture("long-lived.crt"), 0o600),
@@ -158,7 +160,7 @@ export const sampleMetadata = {
   infraID: "sample-x7k2p",
 };
 
-/** From 4.23 on these are always there; with the gate off the functions are empty. */
+/** These exist from 4.23 on; with the feature gate off, the functions are empty. */
 function installerTunnelFiles(gateOn: boolean): FileEntry[] {
   const body = gateOn ? 'record_service_stage_start "konnectivity-certs"' : ":";
   const functions = ["konnectivity_setup", "konnectivity_manifests", "konnectivity_cleanup"];

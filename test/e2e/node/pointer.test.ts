@@ -22,7 +22,7 @@ function ignitionValidate(props: Omit<PointerProps, "sha512">): [number | null, 
   const folder = mkdtempSync(join(tmpdir(), "pointer-"));
   try {
     const file = join(folder, "pointer.ign");
-    writeFileSync(file, serializeIgnition(pointer(props).document).text);
+    writeFileSync(file, serializeIgnition(pointer(props).config).text);
     const { status, stdout, stderr } = spawnSync("ignition-validate", [file], { encoding: "utf8" });
     return [status, stdout + stderr];
   } finally {

@@ -379,7 +379,7 @@ describe("payload inspect", () => {
   it("shows a pointer without what opens the payload", async () => {
     const file = join(folder(), "pointer.ign");
     const url = "https://user:MARKER@store.example.com/p?sig=MARKER";
-    writeFileSync(file, serializeIgnition(pointerTo({ url, sha512 }).document).text);
+    writeFileSync(file, serializeIgnition(pointerTo({ url, sha512 }).config).text);
     const ran = await payload("inspect", file);
     expectDone(ran);
     expect(ran.stdout).not.toContain("MARKER");

@@ -44,8 +44,8 @@ const make = (text: string, options?: unknown) => makePayload(text, readTunnel(o
 
 /** Builds from a sample with other files. */
 const makeWith = (change: (files: FileEntry[]) => FileEntry[], options?: unknown) => {
-  const document = sampleConfig("4.18");
-  return make(JSON.stringify({ ...document, storage: { files: change(document.storage?.files ?? []) } }), options);
+  const config = sampleConfig("4.18");
+  return make(JSON.stringify({ ...config, storage: { files: change(config.storage?.files ?? []) } }), options);
 };
 
 /** Builds from a sample with another bootkube.sh. */
@@ -110,14 +110,14 @@ const onlyFile = (path: string) => (files: FileEntry[]) => files.filter((file) =
 
 /** For every name, ways to provoke it. The type asks for a case, and so does the first test. */
 const provocations: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, readonly (() => unknown)[]> = {
-  "document-not-json": [() => make(""), () => make("{"), () => make("x"), () => make(`${sampleText("4.18")}x`)],
-  "document-not-ignition": [() => make("[]"), () => make("{}"), () => make('{"ignition":{"version":3}}')],
-  "document-malformed": [
+  "ignition-not-json": [() => make(""), () => make("{"), () => make("x"), () => make(`${sampleText("4.18")}x`)],
+  "ignition-version-missing": [() => make("[]"), () => make("{}"), () => make('{"ignition":{"version":3}}')],
+  "ignition-malformed": [
     () => make('{"ignition":{"version":"3.2.0"},"storage":[]}'),
     () => make('{"ignition":{"version":"3.2.0"},"storage":{"files":null}}'),
     () => make('{"ignition":{"version":"3.2.0"},"storage":{"files":[1,{},{"path":"/x","contents":1}]}}'),
   ],
-  "document-spec-unknown": [() => make(sampleText("4.18", { version: "2.0.0\n" }))],
+  "ignition-spec-unknown": [() => make(sampleText("4.18", { version: "2.0.0\n" }))],
   "bootstrap-in-place": [() => make(sampleText("bootstrap-in-place"))],
   "installer-tunnel-on": [() => make(sampleText("4.23-gate-on"))],
   "already-built": [() => make(make(sampleText("4.18")).text)],
@@ -399,9 +399,9 @@ const provocations: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, r
   "payload-damaged": [
     () => {
       const { text } = make(sampleText("4.18"));
-      const document = JSON.parse(text) as ReturnType<typeof sampleConfig>;
-      const files = (document.storage?.files ?? []).filter(({ path }) => path !== bootkubePath);
-      return inspect(JSON.stringify({ ...document, storage: { files } }), "some.ign");
+      const config = JSON.parse(text) as ReturnType<typeof sampleConfig>;
+      const files = (config.storage?.files ?? []).filter(({ path }) => path !== bootkubePath);
+      return inspect(JSON.stringify({ ...config, storage: { files } }), "some.ign");
     },
   ],
 };

@@ -16,20 +16,20 @@ const bootkubePath = "/usr/local/bin/bootkube.sh";
 const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
 
 const codesOf = (act: () => unknown) => problemsOf(act).map(({ code }) => code);
-const check = (document: IgnitionConfig, at = now): Bootstrap =>
-  checkBootstrap(parseIgnition(JSON.stringify(document)), at);
-const make = (document: IgnitionConfig) => makePayload(JSON.stringify(document), tunnel, now);
+const check = (config: IgnitionConfig, at = now): Bootstrap =>
+  checkBootstrap(parseIgnition(JSON.stringify(config)), at);
+const make = (config: IgnitionConfig) => makePayload(JSON.stringify(config), tunnel, now);
 
 /** A sample with its files changed. */
 function sampleWith(change: (files: FileEntry[]) => FileEntry[], shape: Shape = "4.18"): IgnitionConfig {
-  const document = sampleConfig(shape);
-  return { ...document, storage: { ...document.storage, files: change(document.storage?.files ?? []) } };
+  const config = sampleConfig(shape);
+  return { ...config, storage: { ...config.storage, files: change(config.storage?.files ?? []) } };
 }
 
 const edit = (path: string, change: (file: FileEntry) => FileEntry) => (files: FileEntry[]) =>
   files.map((file) => (file.path === path ? change(file) : file));
 
-describe("a document that gets no tunnel", () => {
+describe("an Ignition config that gets no tunnel", () => {
   it("is one for bootstrap-in-place", () => {
     expect(codesOf(() => make(sampleConfig("bootstrap-in-place")))).toEqual(["bootstrap-in-place"]);
     // With the tunnel off as well: it is not a bootstrap machine.
@@ -37,8 +37,8 @@ describe("a document that gets no tunnel", () => {
   });
 
   it("is one without bootkube.sh", () => {
-    const document = sampleWith((files) => files.filter(({ path }) => path !== bootkubePath));
-    expect(problemsOf(() => check(document))).toEqual([
+    const config = sampleWith((files) => files.filter(({ path }) => path !== bootkubePath));
+    expect(problemsOf(() => check(config))).toEqual([
       { code: "bootkube-missing", message: expect.stringContaining(bootkubePath) as string },
     ]);
   });
@@ -47,13 +47,13 @@ describe("a document that gets no tunnel", () => {
     ["no storage", { ignition: { version: "3.2.0" } }],
     ["no files", { ignition: { version: "3.2.0" }, storage: {} }],
     ["an empty list of files", { ignition: { version: "3.2.0" }, storage: { files: [] } }],
-  ])("is one with %s", (_, document) => {
-    expect(codesOf(() => check(document))).toEqual(["bootkube-missing"]);
+  ])("is one with %s", (_, config) => {
+    expect(codesOf(() => check(config))).toEqual(["bootkube-missing"]);
   });
 
   it("is one with bootkube.sh twice", () => {
-    const document = sampleWith((files) => [...files, ...files.filter(({ path }) => path === bootkubePath)]);
-    expect(problemsOf(() => check(document))).toEqual([
+    const config = sampleWith((files) => [...files, ...files.filter(({ path }) => path === bootkubePath)]);
+    expect(problemsOf(() => check(config))).toEqual([
       { code: "bootkube-repeated", message: expect.stringContaining("has 2 entries") as string },
     ]);
   });
@@ -66,8 +66,8 @@ describe("a document that gets no tunnel", () => {
     ["with parts to append", { contents: { source: "data:,x" }, append: [{ source: "data:,y" }] }, "`append`"],
     ["with an unknown compression", { contents: { source: "data:,x", compression: "xz" } }, "compression"],
   ])("is one with a bootkube.sh %s", (_, entry, reason) => {
-    const document = sampleWith(edit(bootkubePath, ({ path }) => ({ path, ...entry })));
-    const [problem, ...more] = problemsOf(() => check(document));
+    const config = sampleWith(edit(bootkubePath, ({ path }) => ({ path, ...entry })));
+    const [problem, ...more] = problemsOf(() => check(config));
     expect(more).toEqual([]);
     expect(problem?.code).toBe("bootkube-undecodable");
     expect(problem?.message).toContain(reason);
@@ -94,7 +94,7 @@ describe("a document that gets no tunnel", () => {
 
   it.each(["2.2.0", "3.6.0-experimental", "4.0.0", "", "x".repeat(100)])("is one of Ignition spec %j", (version) => {
     const [problem] = problemsOf(() => make(sampleConfig("4.18", { version })));
-    expect(problem?.code).toBe("document-spec-unknown");
+    expect(problem?.code).toBe("ignition-spec-unknown");
     expect(problem?.message).toContain(JSON.stringify(version.slice(0, 20)));
     expect(problem?.message).toContain(specVersions.join(", "));
   });
@@ -105,15 +105,15 @@ describe("a document that gets no tunnel", () => {
   });
 });
 
-describe("what is not a document", () => {
+describe("what is not an Ignition config", () => {
   it.each([
-    ["nothing", "", "document-not-json"],
-    ["text", "not json", "document-not-json"],
-    ["half a document", sampleText("4.18").slice(0, 5000), "document-not-json"],
-    ["a list", "[]", "document-not-ignition"],
-    ["null", "null", "document-not-ignition"],
-    ["an object of something else", '{"kind":"List"}', "document-not-ignition"],
-    ["a version that is a number", '{"ignition":{"version":3}}', "document-not-ignition"],
+    ["nothing", "", "ignition-not-json"],
+    ["text", "not json", "ignition-not-json"],
+    ["the first half of a config", sampleText("4.18").slice(0, 5000), "ignition-not-json"],
+    ["a list", "[]", "ignition-version-missing"],
+    ["null", "null", "ignition-version-missing"],
+    ["an object of something else", '{"kind":"List"}', "ignition-version-missing"],
+    ["a version that is a number", '{"ignition":{"version":3}}', "ignition-version-missing"],
   ])("%s is refused", (_, text, code) => {
     expect(codesOf(() => parseIgnition(text))).toEqual([code]);
   });
@@ -134,10 +134,10 @@ describe("what is not a document", () => {
     ["storage.files", { storage: { files: {} } }],
   ])("says that %s is malformed", (where, part) => {
     const [problem] = problemsOf(() => parseIgnition(JSON.stringify({ ignition: { version: "3.2.0" }, ...part })));
-    expect(problem).toMatchObject({ code: "document-malformed", message: expect.stringContaining(where) as string });
+    expect(problem).toMatchObject({ code: "ignition-malformed", message: expect.stringContaining(where) as string });
   });
 
-  /** Files that are looked into beside bootkube.sh: odd types in them are the document's business, or a named problem. */
+  /** The other files that are read: odd types in them are ignored, or reported as a named error. */
   it.each([
     [clusterConfigPath, { source: 5 }],
     [clusterConfigPath, { source: "data:,x", compression: 5 }],
@@ -152,14 +152,14 @@ describe("what is not a document", () => {
     [bootkubePath, { source: 5 }],
     [bootkubePath, { verification: { hash: 5 } }],
   ])("never ends in a stack trace: %s with %j", (path, contents) => {
-    const document = sampleWith(
+    const config = sampleWith(
       edit(path, (file) => ({ ...file, contents: { ...file.contents, ...contents } }) as FileEntry),
       "4.23",
     );
-    const act = () => problemsOf(() => make(document));
+    const act = () => problemsOf(() => make(config));
     expect(act).not.toThrow();
     for (const { code } of act())
-      expect(["document-malformed", "bootkube-undecodable", "installer-tunnel-on"]).toContain(code);
+      expect(["ignition-malformed", "bootkube-undecodable", "installer-tunnel-on"]).toContain(code);
   });
 });
 
@@ -177,29 +177,29 @@ describe("a manifest with a tag that nobody knows", () => {
 
 describe("the installer's own tunnel", () => {
   it("is refused when its flag is in bootkube.sh", () => {
-    const document = sampleWith(
+    const config = sampleWith(
       (files) => files.filter(({ path }) => path !== "/usr/local/bin/konnectivity.sh"),
       "4.23-gate-on",
     );
-    expect(codesOf(() => make(document))).toEqual(["installer-tunnel-on"]);
+    expect(codesOf(() => make(config))).toEqual(["installer-tunnel-on"]);
   });
 
   it("is refused when its functions are filled", () => {
     const on = sampleConfig("4.23-gate-on").storage?.files?.find(({ path }) => path.endsWith("/konnectivity.sh"));
-    const document = sampleWith(
+    const config = sampleWith(
       edit("/usr/local/bin/konnectivity.sh", (file) => on ?? file),
       "4.23",
     );
-    expect(check(document).installerTunnel).toBe("on");
-    expect(codesOf(() => make(document))).toEqual(["installer-tunnel-on"]);
+    expect(check(config).installerTunnel).toBe("on");
+    expect(codesOf(() => make(config))).toEqual(["installer-tunnel-on"]);
   });
 
   it("is taken for on when its script cannot be decoded", () => {
-    const document = sampleWith(
+    const config = sampleWith(
       edit("/usr/local/bin/konnectivity.sh", (file) => ({ ...file, contents: { source: "data:;base64,abc" } })),
       "4.23",
     );
-    expect(codesOf(() => make(document))).toEqual(["installer-tunnel-on"]);
+    expect(codesOf(() => make(config))).toEqual(["installer-tunnel-on"]);
   });
 
   it("stays as it is with our tunnel off", () => {
@@ -236,7 +236,7 @@ describe("certificates that expired", () => {
 
   it("are pointed out after it, with the first file and the time", () => {
     expect(warningsAt(after(1))).toEqual([
-      `document-expired: One certificate in bootstrap.ign expired, the first (/opt/openshift/tls/root-ca.crt) at ${ends.toISOString()}: the installation will fail; run "openshift-install create ignition-configs" again in a new folder.`,
+      `ignition-expired: One certificate in bootstrap.ign expired, the first (/opt/openshift/tls/root-ca.crt) at ${ends.toISOString()}: the installation will fail; run "openshift-install create ignition-configs" again in a new folder.`,
     ]);
   });
 
@@ -247,7 +247,7 @@ describe("certificates that expired", () => {
 
   it("do not stop the build", () => {
     const { warnings } = makePayload(sampleText("4.18", { certificate: oneDay }), tunnel, after(1));
-    expect(warnings.map(({ code }) => code)).toEqual(["document-expired"]);
+    expect(warnings.map(({ code }) => code)).toEqual(["ignition-expired"]);
   });
 
   it("are only looked for where openshift-install puts them", () => {
@@ -364,7 +364,7 @@ describe("the cluster's networks", () => {
         ),
       ),
     ],
-  ])("are said to be unknown in a document %s", (_, change) => {
+  ])("are reported as unknown in a bootstrap.ign %s", (_, change) => {
     const { cluster, warnings } = check(sampleWith(change));
     expect(cluster).toEqual({ machineNetworks: [], clusterNetworks: [], serviceNetworks: [], virtualAddresses: [] });
     expect(warnings).toEqual([

@@ -69,7 +69,7 @@ describe("decodeContents", () => {
     expect(() => decodeContents(contents)).not.toThrow(/secret-path|QUJD|hello/);
   });
 
-  // A document is JSON: its types are only what it says they are.
+  // The config is parsed JSON: nothing guarantees the types of its values.
   it.each([[5], [true], [{}], [["data:,x"]]])("refuses a source that is %j and no text", (source) => {
     expect(() => decodeContents({ source } as unknown as Resource)).toThrow(UndecodableError);
   });

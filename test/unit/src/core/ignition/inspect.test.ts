@@ -20,7 +20,7 @@ const now = new Date("2026-11-16T12:00:00Z");
 const tunnel = readTunnel(undefined);
 const bootkubePath = "/usr/local/bin/bootkube.sh";
 const read = (text: string) => JSON.parse(text) as IgnitionConfig;
-const filesOf = (document: IgnitionConfig) => document.storage?.files ?? [];
+const filesOf = (config: IgnitionConfig) => config.storage?.files ?? [];
 
 function inspectPayload(text: string): InspectedPayload {
   const found = inspect(text, "payload.ign");
@@ -89,7 +89,7 @@ describe("a pointer", () => {
         caBundle: fixture("long-lived.crt"),
         proxy: { https: "https://proxy.example.com" },
         totalTimeoutSeconds: 77,
-      }).document,
+      }).config,
     );
     expect(inspect(text, "pointer.ign")).toEqual({
       kind: "pointer",
@@ -103,7 +103,7 @@ describe("a pointer", () => {
   });
 
   it("is shown without what it does not say", () => {
-    const { text } = serializeIgnition(pointerTo({ url: "s3://bucket/p", sha512 }).document);
+    const { text } = serializeIgnition(pointerTo({ url: "s3://bucket/p", sha512 }).config);
     expect(inspect(text, "pointer.ign")).toMatchObject({
       totalTimeoutSeconds: undefined,
       proxy: false,
@@ -123,7 +123,7 @@ describe("what is neither", () => {
     ["a payload with the tunnel off", makePayload(sampleText("4.18"), "off", now).text],
     ["text", "hello"],
     ["a payload that is cut off", makePayload(sampleText("4.18"), tunnel, now).text.slice(0, -100)],
-    ["another JSON document", "{}"],
+    ["other JSON", "{}"],
     ["an empty config", '{"ignition":{"version":"3.2.0"}}'],
     ["a pointer of openshift-install", '{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://x/"}]}}}'],
   ])("is refused: %s", (_, text) => {
@@ -136,9 +136,9 @@ describe("what is neither", () => {
 describe("a payload that was changed", () => {
   const { text } = makePayload(sampleText("4.18"), tunnel, now);
   const changed = (path: string, change: (file: FileEntry) => FileEntry | undefined) => {
-    const document = read(text);
-    const files = filesOf(document).flatMap((file) => (file.path === path ? (change(file) ?? []) : file));
-    return JSON.stringify({ ...document, storage: { ...document.storage, files } });
+    const config = read(text);
+    const files = filesOf(config).flatMap((file) => (file.path === path ? (change(file) ?? []) : file));
+    return JSON.stringify({ ...config, storage: { ...config.storage, files } });
   };
   const changedScript = (change: (script: string) => string) =>
     changed(bootkubePath, (file) => ({ ...file, contents: encodeContents(change(scriptIn(text))) }));
@@ -236,23 +236,23 @@ describe("no secret", () => {
   const marker = "MK-7f3a";
   const encoded = Buffer.from(marker).toString("base64").slice(0, 8);
 
-  /** Secrets where a real document has them; none stands in a file that is ours. */
-  function secretDocument(): IgnitionConfig {
-    const document = sampleConfig("4.18");
+  /** Secrets where a real bootstrap.ign has them; files of ours contain none. */
+  function configWithSecrets(): IgnitionConfig {
+    const config = sampleConfig("4.18");
     const secret = (path: string) => fileEntry(path, `${marker}\n`.repeat(3), 0o600);
     const plain = (path: string): FileEntry => ({ path, contents: { source: `data:,${marker}` } });
-    document.storage?.files?.push(
+    config.storage?.files?.push(
       secret("/opt/openshift/tls/kube-apiserver-lb-signer.key"),
       plain("/opt/openshift/tls/root-ca.key"),
       secret("/opt/openshift/openshift/99_kubeadmin-password-secret.yaml"),
       plain("/root/.docker/config.json"),
       { path: "/etc/broken", contents: { source: `${marker}:${marker}` } },
     );
-    const files = filesOf(document).map((file) =>
+    const files = filesOf(config).map((file) =>
       file.path === "/opt/openshift/auth/kubeconfig" ? secret(file.path) : file,
     );
     return {
-      ...document,
+      ...config,
       storage: { files },
       passwd: { users: [{ name: "core", passwordHash: marker, sshAuthorizedKeys: [marker] }] },
       systemd: { units: [{ name: "a.service", contents: marker }] },
@@ -280,7 +280,7 @@ describe("no secret", () => {
   };
 
   it("comes out of a payload", () => {
-    const { text } = makePayload(JSON.stringify(secretDocument()), tunnel, now);
+    const { text } = makePayload(JSON.stringify(configWithSecrets()), tunnel, now);
     expect(text).toContain(marker);
     expectNoSecret(JSON.stringify(inspect(text, "payload.ign")));
   });
@@ -288,7 +288,7 @@ describe("no secret", () => {
   it("comes out of a command", () => {
     const folder = mkdtempSync(join(tmpdir(), "secret-"));
     try {
-      writeFileSync(join(folder, "bootstrap.ign"), JSON.stringify(secretDocument()));
+      writeFileSync(join(folder, "bootstrap.ign"), JSON.stringify(configWithSecrets()));
       const out = join(folder, "out");
       for (const args of [
         ["build", folder, "--out", out, "--url", `https://store.example.com/p?sig=${marker}`],
@@ -307,8 +307,8 @@ describe("no secret", () => {
     }
   });
 
-  it("comes out of an error, wherever the document breaks", () => {
-    const text = JSON.stringify(secretDocument());
+  it("comes out of an error, wherever the text breaks off", () => {
+    const text = JSON.stringify(configWithSecrets());
     const { text: payload } = makePayload(text, tunnel, now);
     for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1)) {
       const [quote, end] = [text.lastIndexOf('"', at), at + marker.length];
@@ -317,9 +317,9 @@ describe("no secret", () => {
         `${text.slice(0, end)}"x${text.slice(at)}`,
         text.slice(0, quote) + text.slice(quote + 1),
       ];
-      for (const document of broken) {
-        const problems = problemsOf(() => makePayload(document, tunnel, now));
-        expect(problems.map(({ code }) => code)).toEqual(["document-not-json"]);
+      for (const config of broken) {
+        const problems = problemsOf(() => makePayload(config, tunnel, now));
+        expect(problems.map(({ code }) => code)).toEqual(["ignition-not-json"]);
         expectNoSecret(problems.map(({ message }) => message).join("\n"));
       }
     }
@@ -331,13 +331,13 @@ describe("no secret", () => {
         { contents: { source: `data:;base64,${marker}` } },
         { contents: { source: "data:,x", compression: marker } },
       ]) {
-        for (const [document, act] of [
-          [secretDocument(), makePayload],
+        for (const [config, act] of [
+          [configWithSecrets(), makePayload],
           [read(payload), inspect],
         ] as const) {
-          const files = filesOf(document);
+          const files = filesOf(config);
           if (files[index] !== undefined) Object.assign(files[index], part);
-          const changed = JSON.stringify(document);
+          const changed = JSON.stringify(config);
           const problems = problemsOf(() =>
             act === inspect ? inspect(changed, "f") : makePayload(changed, tunnel, now),
           );

@@ -19,7 +19,7 @@ describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
   const web = scheme.startsWith("http");
 
   it("names the source, its sha512, and a time-out where there is one", () => {
-    expect(pointer({ url }).document).toEqual({
+    expect(pointer({ url }).config).toEqual({
       ignition: {
         version: "3.2.0",
         config: { replace: { source: url, verification: { hash: `sha512-${sha512}` } } },
@@ -30,7 +30,7 @@ describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
 
   it(web ? "takes a time-out" : "refuses a time-out, with the reason", () => {
     const act = () => pointer({ url, totalTimeoutSeconds: 90 });
-    if (web) expect(act().document.ignition.timeouts).toEqual({ httpTotal: 90 });
+    if (web) expect(act().config.ignition.timeouts).toEqual({ httpTotal: 90 });
     else
       expect(problemsOf(act)).toEqual([
         {
@@ -48,7 +48,7 @@ describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
     };
     const act = () => pointer({ url, proxy });
     if (web)
-      expect(act().document.ignition.proxy).toEqual({
+      expect(act().config.ignition.proxy).toEqual({
         httpProxy: proxy.http,
         httpsProxy: proxy.https,
         noProxy: proxy.none,
@@ -66,7 +66,7 @@ describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
     const act = () => pointer({ url, caBundle: certificate });
     if (scheme === "https") {
       const source = `data:;base64,${Buffer.from(certificate).toString("base64")}`;
-      expect(act().document.ignition.security).toEqual({ tls: { certificateAuthorities: [{ source }] } });
+      expect(act().config.ignition.security).toEqual({ tls: { certificateAuthorities: [{ source }] } });
     } else
       expect(problemsOf(act)).toEqual([
         {
@@ -205,7 +205,7 @@ describe("a secret in a URL", () => {
     `https://user:${secret}@store.example.com/p#${secret}`,
     `https://user:x@${secret}@store.example.com/p`,
   ])("is in the pointer, but not in what inspect shows: %j", (url) => {
-    const { text } = serializeIgnition(pointer({ url }).document);
+    const { text } = serializeIgnition(pointer({ url }).config);
     expect(text).toContain(secret);
     expect(JSON.stringify(inspect(text, "pointer.ign"))).not.toContain(secret);
   });

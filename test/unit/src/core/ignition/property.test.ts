@@ -10,7 +10,7 @@ import {
   texts,
 } from "../../../../support/damaged-config.ts";
 
-describe("a damaged document gives a named refusal or a whole payload", () => {
+describe("a damaged bootstrap.ign gives a named error or a complete payload", () => {
   it("when it is cut off anywhere", () => {
     fc.assert(
       fc.property(anyShape, anyPlace, (shape, place) => {
@@ -61,9 +61,9 @@ describe("a damaged document gives a named refusal or a whole payload", () => {
     });
     fc.assert(
       fc.property(anyShape, fc.array(mutation, { minLength: 1, maxLength: 3 }), (shape, mutations) => {
-        const document = JSON.parse(texts[shape]) as unknown;
-        for (const { steps, change } of mutations) mutate(document, steps, change);
-        buildOrRefuse(JSON.stringify(document));
+        const config = JSON.parse(texts[shape]) as unknown;
+        for (const { steps, change } of mutations) mutate(config, steps, change);
+        buildOrRefuse(JSON.stringify(config));
       }),
       runs(3, 300),
     );

@@ -11,17 +11,16 @@ import { problemsOf } from "../../../../support/problems.ts";
 const now = new Date("2026-11-16T12:00:00Z");
 const tunnel = readTunnel(undefined);
 const bootkubePath = "/usr/local/bin/bootkube.sh";
-const make = (document: IgnitionConfig, options: Tunnel = tunnel) =>
-  makePayload(JSON.stringify(document), options, now);
+const make = (config: IgnitionConfig, options: Tunnel = tunnel) => makePayload(JSON.stringify(config), options, now);
 const read = (text: string) => JSON.parse(text) as IgnitionConfig;
-const filesOf = (document: IgnitionConfig) => document.storage?.files ?? [];
-const recordOf = (document: IgnitionConfig) =>
+const filesOf = (config: IgnitionConfig) => config.storage?.files ?? [];
+const recordOf = (config: IgnitionConfig) =>
   JSON.parse(
-    decodeContents(filesOf(document).find(({ path }) => path === recordPath)?.contents).toString(),
+    decodeContents(filesOf(config).find(({ path }) => path === recordPath)?.contents).toString(),
   ) as PayloadRecord;
 
 /** A sample with keys that nobody knows, at every level, in an odd order. */
-function oddDocument(): IgnitionConfig {
+function oddConfig(): IgnitionConfig {
   const { ignition, passwd, storage, systemd } = sampleConfig("4.18");
   const files = (storage?.files ?? []).map((file, index): FileEntry => {
     if (index % 2 === 1) return { zeta: { b: 1, a: [null, false, 0, ""] }, ...file, alpha: index };
@@ -69,11 +68,12 @@ describe.each(tunnelShapes)("a payload of %s", (shape) => {
     }
   });
 
-  it("has a record of how it was made", () => {
+  it("has a record of how it was built", () => {
     const script = decodeContents(filesOf(before).find(({ path }) => path === bootkubePath)?.contents);
     expect(recordOf(after)).toMatchObject({
       release,
-      options: JSON.parse(JSON.stringify(tunnel)) as unknown,
+      // 0.1.0's word for the release's image: see inspect.test.ts.
+      options: { ...(JSON.parse(JSON.stringify(tunnel)) as object), image: "payload" },
       bootkubeSha256: createHash("sha256").update(script).digest("hex"),
     });
   });
@@ -86,18 +86,18 @@ describe.each(tunnelShapes)("a payload of %s", (shape) => {
 });
 
 describe("what is not known here", () => {
-  const before = oddDocument();
+  const before = oddConfig();
   const after = read(make(before).text);
 
   it("keeps its keys, their order and their values, at every level", () => {
     const old = filesOf(before);
     // Text, because toEqual does not see the order of keys.
-    const rest = (document: IgnitionConfig) =>
+    const rest = (config: IgnitionConfig) =>
       JSON.stringify({
-        ...document,
+        ...config,
         storage: {
-          ...document.storage,
-          files: filesOf(document)
+          ...config.storage,
+          files: filesOf(config)
             .slice(0, old.length)
             .filter(({ path }) => path !== bootkubePath),
         },
@@ -115,7 +115,7 @@ describe("what is not known here", () => {
   });
 
   it("stays in the entry of bootkube.sh too", () => {
-    const entry = (document: IgnitionConfig) => filesOf(document).find(({ path }) => path === bootkubePath);
+    const entry = (config: IgnitionConfig) => filesOf(config).find(({ path }) => path === bootkubePath);
     const [old, kept] = [entry(before), entry(after)];
     expect(JSON.stringify({ ...kept, contents: { ...kept?.contents, source: "" } })).toBe(
       JSON.stringify({ ...old, contents: { ...old?.contents, source: "" } }),
@@ -123,10 +123,10 @@ describe("what is not known here", () => {
     expect(kept?.contents?.source).not.toBe(old?.contents?.source);
   });
 
-  it("does not change the document that came in", () => {
-    const document = oddDocument();
-    make(document);
-    expect(document).toEqual(oddDocument());
+  it("does not change the config that it is given", () => {
+    const config = oddConfig();
+    make(config);
+    expect(config).toEqual(oddConfig());
   });
 });
 
@@ -155,7 +155,7 @@ describe("the bytes of a payload", () => {
   });
 
   it.each(shapes.filter((shape) => shape !== "bootstrap-in-place"))(
-    "of %s are the document's with the tunnel off",
+    "of %s are those of bootstrap.ign with the tunnel off",
     (shape) => {
       const spaced = `${JSON.stringify(sampleConfig(shape), undefined, 3)}\n\n`;
       const made = makePayload(spaced, "off", now);
@@ -170,9 +170,9 @@ describe("a path that is taken", () => {
   const added = [...recordOf(read(make(sampleConfig("4.18")).text)).added];
 
   it.each(added)("is named: %s", (path) => {
-    const document = sampleConfig("4.18");
-    document.storage?.files?.push(fileEntry(path, "mine\n", 0o644));
-    expect(problemsOf(() => make(document))).toEqual([
+    const config = sampleConfig("4.18");
+    config.storage?.files?.push(fileEntry(path, "mine\n", 0o644));
+    expect(problemsOf(() => make(config))).toEqual([
       {
         code: "path-taken",
         message: `The document already has a file ${path}, which the tunnel needs for itself: remove it from the manifests or files that you added.`,
@@ -181,23 +181,23 @@ describe("a path that is taken", () => {
   });
 
   it("is named with all the others", () => {
-    const document = sampleConfig("4.18");
-    document.storage?.files?.push(...added.map((path) => fileEntry(path, "mine\n", 0o644)));
-    expect(problemsOf(() => make(document))).toHaveLength(added.length);
+    const config = sampleConfig("4.18");
+    config.storage?.files?.push(...added.map((path) => fileEntry(path, "mine\n", 0o644)));
+    expect(problemsOf(() => make(config))).toHaveLength(added.length);
   });
 
-  // Ignition refuses a document in which a file and a link (or a folder) have one path.
+  // Ignition refuses a config in which a file and a link (or a directory) share a path.
   it.each(["links", "directories"])("is found among the %s too", (kind) => {
-    const document = sampleConfig("4.18");
+    const config = sampleConfig("4.18");
     const [path] = added;
-    document.storage = { ...document.storage, [kind]: [{ path, target: "/etc/hosts" }] };
-    expect(problemsOf(() => make(document)).map(({ code }) => code)).toEqual(["path-taken"]);
+    config.storage = { ...config.storage, [kind]: [{ path, target: "/etc/hosts" }] };
+    expect(problemsOf(() => make(config)).map(({ code }) => code)).toEqual(["path-taken"]);
   });
 
   it("is nobody's business with the tunnel off", () => {
-    const document = sampleConfig("4.18");
-    document.storage?.files?.push(fileEntry(added[0] ?? "", "mine\n", 0o644));
-    expect(make(document, "off").text).toBe(JSON.stringify(document));
+    const config = sampleConfig("4.18");
+    config.storage?.files?.push(fileEntry(added[0] ?? "", "mine\n", 0o644));
+    expect(make(config, "off").text).toBe(JSON.stringify(config));
   });
 });
 
@@ -205,6 +205,6 @@ it("fails with a sentence, not a stack overflow, when an unknown key is nested w
   const deep = `{"a":`.repeat(100_000) + "1" + "}".repeat(100_000);
   const text = sampleText("4.18").replace('"passwd"', `"unknown":${deep},"passwd"`);
   expect(problemsOf(() => makePayload(text, readTunnel({}), new Date())).map(({ code }) => code)).toEqual([
-    "document-malformed",
+    "ignition-malformed",
   ]);
 });
