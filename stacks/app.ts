@@ -9,7 +9,7 @@ import { reasonOf } from "../src/files/user-file.ts";
 import { oneLine } from "../src/core/printable.ts";
 import { UserError, problem } from "../src/core/errors.ts";
 import { payloadFileName } from "../constructs/shared/payload-file.ts";
-import { protectLocalState } from "../constructs/shared/state-backend.ts";
+import { protectLocalState } from "../constructs/shared/local-state.ts";
 import { program } from "../src/runtime/program.ts";
 import { templatesLeft } from "../src/core/terraform-literal.ts";
 import type { BootstrapStack } from "./bootstrap-stack.ts";

@@ -20,7 +20,7 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
   constructor(scope: Construct, id: string, props: AwsBootstrapStackProps) {
     super(scope, id, { ...props, platform: "aws", provider: "aws" });
     const { payload } = this;
-    const { aws, fixedAddress, opensTunnelPort, replaceMachine } = props;
+    const { aws, opensTunnelPort } = props;
     const { infraId, uniquePart } = props.cluster;
     const name = `${infraId}-bootstrap`;
     const clusterTags = { [`kubernetes.io/cluster/${infraId}`]: "owned" };
@@ -56,18 +56,7 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
       ingress.length > 0
         ? new FirewallRules(this, "firewall-rule", { name, ingress, vpcId: aws.vpcId, tags })
         : undefined;
-    const spec = new MachineSpec(this, "machine-spec", {
-      payload,
-      replaceMachine,
-      options: {
-        image: aws.rhcosAmi,
-        size: aws.bootstrapInstanceType,
-        subnet: aws.subnet,
-        publicIp: aws.publicIp,
-        fixedAddress,
-        rootVolume: { sizeGiB: aws.rootVolumeSizeGiB, kmsKey: aws.rootVolumeKmsKeyArn },
-      },
-    });
+    const spec = this.#machineSpec(props);
     const machine = new Machine(this, "machine", {
       name,
       spec,
@@ -89,6 +78,21 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
       machineId: machine.machineId,
       payloadUrl: store.url,
       firewallRules: firewall?.ruleIds.konnectivity,
+    });
+  }
+
+  #machineSpec({ aws, fixedAddress, replaceMachine }: AwsBootstrapStackProps): MachineSpec {
+    return new MachineSpec(this, "machine-spec", {
+      payload: this.payload,
+      replaceMachine,
+      options: {
+        image: aws.rhcosAmi,
+        size: aws.bootstrapInstanceType,
+        subnet: aws.subnet,
+        publicIp: aws.publicIp,
+        fixedAddress,
+        rootVolume: { sizeGiB: aws.rootVolumeSizeGiB, kmsKey: aws.rootVolumeKmsKeyArn },
+      },
     });
   }
 }

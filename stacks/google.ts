@@ -21,9 +21,9 @@ export class GoogleBootstrapStack extends CloudBootstrapStack {
   constructor(scope: Construct, id: string, props: GoogleBootstrapStackProps) {
     super(scope, id, { ...props, platform: "google", provider: "google" });
     const { payload } = this;
-    const { google, fixedAddress, opensTunnelPort, replaceMachine } = props;
+    const { google, opensTunnelPort } = props;
     const { infraId, uniquePart } = props.cluster;
-    const { project, networkProject, region, zone } = google;
+    const { project, networkProject, region } = google;
     const name = `${infraId}-bootstrap`;
     const labels = { ...props.tags, [`kubernetes-io-cluster-${infraId}`]: "owned" };
     // Without the label that the provider adds by default.
@@ -62,25 +62,7 @@ export class GoogleBootstrapStack extends CloudBootstrapStack {
             targetTag: google.bootstrapTag,
           })
         : undefined;
-    const spec = new MachineSpec(this, "machine-spec", {
-      payload,
-      replaceMachine,
-      options: {
-        image: google.image,
-        size: google.machineType,
-        zone,
-        subnet: { project: networkProject, region, name: google.subnet },
-        publicIp: google.publicIp,
-        fixedAddress,
-        rootVolume: {
-          sizeGiB: google.rootVolumeSize,
-          type: google.rootVolumeType,
-          kmsKey: google.rootVolumeKmsKey,
-        },
-        shielded: google.shielded,
-        secureBootOf010: google.secureBootOf010,
-      },
-    });
+    const spec = this.#machineSpec(props);
     const machine = new Machine(this, "machine", {
       name,
       spec,
@@ -98,6 +80,28 @@ export class GoogleBootstrapStack extends CloudBootstrapStack {
       machineId: machine.machineId,
       payloadUrl: store.url,
       firewallRules: firewall?.ruleIds.konnectivity,
+    });
+  }
+
+  #machineSpec({ google, fixedAddress, replaceMachine }: GoogleBootstrapStackProps): MachineSpec {
+    return new MachineSpec(this, "machine-spec", {
+      payload: this.payload,
+      replaceMachine,
+      options: {
+        image: google.image,
+        size: google.machineType,
+        zone: google.zone,
+        subnet: { project: google.networkProject, region: google.region, name: google.subnet },
+        publicIp: google.publicIp,
+        fixedAddress,
+        rootVolume: {
+          sizeGiB: google.rootVolumeSize,
+          type: google.rootVolumeType,
+          kmsKey: google.rootVolumeKmsKey,
+        },
+        shielded: google.shielded,
+        secureBootOf010: google.secureBootOf010,
+      },
     });
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { relative } from "node:path";
 import type { PayloadContent } from "../constructs/shared/payload-file.ts";
-import { recordName } from "../constructs/shared/digest-tag.ts";
+import { digestTagName } from "../constructs/shared/digest-tag.ts";
 import type { Config } from "../src/config/config-file.ts";
 import type { Metadata } from "../src/config/metadata.ts";
 import type { PlatformContext } from "../src/config/platform.ts";
@@ -174,7 +174,7 @@ function checkStateOwner(loaded: Loaded, infraId: string, problems: Problems): v
 }
 
 function checkTagNames({ tags }: Config, problems: Problems): void {
-  for (const tag of Object.keys(tags).filter((name) => name.toLowerCase() === recordName))
+  for (const tag of Object.keys(tags).filter((name) => name.toLowerCase() === digestTagName))
     problems.add(
       problem("option-invalid", {
         option: `tags.${tag}`,

@@ -1,2 +1,2 @@
-/** The tag (Google: the metadata key) by which a machine says what it was made of. */
-export const recordName = "konnectivity-bootstrap-made-of";
+/** Name of the tag (Google: metadata entry) with the digest of what a machine was created from. */
+export const digestTagName = "konnectivity-bootstrap-made-of";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DataResource, type TerraformResource, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
-import { recordName } from "./digest-tag.ts";
+import { digestTagName } from "./digest-tag.ts";
 import type { PayloadFile } from "./payload-file.ts";
 import { addressOf } from "./terraform-address.ts";
 
@@ -51,7 +51,7 @@ export class MachineSpec extends Construct {
     this.replaceMachine = replaceMachine;
     this.#machineName = machineName;
     this.#digests = { payload: payload.sha512.slice(0, 16), machine: digestOf(parts) };
-    this.tag = { [recordName]: `${this.#digests.payload}-${this.#digests.machine}` };
+    this.tag = { [digestTagName]: `${this.#digests.payload}-${this.#digests.machine}` };
 
     const ignoreChanges = replaceMachine && payload.present ? {} : { ignoreChanges: ["triggers_replace"] };
     // These are children of the payload, and without a prefix for "machine", because those are their addresses since 0.1.0.
@@ -74,7 +74,7 @@ export class MachineSpec extends Construct {
     fixedAttributes: readonly string[],
     tagAttribute?: string,
   ): { ignoreChanges: string[]; replaceTriggeredBy: string[] } {
-    const tag = tagAttribute === undefined ? [] : [`${tagAttribute}["${recordName}"]`];
+    const tag = tagAttribute === undefined ? [] : [`${tagAttribute}["${digestTagName}"]`];
     return { ignoreChanges: [...fixedAttributes, ...tag], replaceTriggeredBy: [...this.#triggers] };
   }
 
@@ -84,7 +84,7 @@ export class MachineSpec extends Construct {
    */
   checkDriftOf(machine: TerraformResource, tagAttribute: string): void {
     // Machines created before 0.1 have no digest tag: they count as changed.
-    const tag = `try(${addressOf(machine)}.${tagAttribute}["${recordName}"], "")`;
+    const tag = `try(${addressOf(machine)}.${tagAttribute}["${digestTagName}"], "")`;
     this.addDriftCheck(
       "has_this_payload",
       `startswith(${tag}, "${this.#digests.payload}-")`,

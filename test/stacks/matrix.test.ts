@@ -135,7 +135,7 @@ describe("every invariant can fail", () => {
     expect(invariants[name](all, wanted)).not.toEqual([]);
   });
 
-  it("no secret and no absolute path in the output", () => {
+  it("finds a secret or an absolute path in the output", () => {
     const project = projectWith(platform, {}, {});
     project.synth();
     const file = "cdktf.out/stacks/aws-bootstrap/cdk.tf.json";
@@ -154,7 +154,7 @@ describe("every invariant can fail", () => {
     expect(absolutePathsIn(project.outdir)).toEqual(["stacks/aws-bootstrap/cdk.tf.json"]);
   });
 
-  it("the payload is for its owner only", () => {
+  it("finds a payload that others can read", () => {
     const project = projectWith(platform, {}, {});
     project.synth();
     expect(leaksOf(project.outdir, secret)).toEqual([]);
@@ -184,7 +184,7 @@ describe("all platforms together", () => {
       expect(readFileSync(join(other.outdir, name), "utf8"), name).toBe(readFileSync(join(one.outdir, name), "utf8"));
   });
 
-  it("are the stacks that each has alone", () => {
+  it("have the same stacks as each of them alone", () => {
     const project = together();
     for (const platform of Object.keys(platforms)) {
       const alone = projectWith(platform, {}, {});

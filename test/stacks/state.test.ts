@@ -8,7 +8,7 @@ const stateOf = (state: object) =>
   exampleStack("aws", { region: "eu-central-1" }, { state, infrastructureName: metadata.infraID }).terraform.backend;
 
 describe("the state of a stack", () => {
-  it("is local, beside the config file, outside the folder that cdktf clears, and for its owner only", () => {
+  it("is local by default: beside the config file, outside the folder that cdktf clears, readable by its owner only", () => {
     const project = new Project(changedExample("aws"), { files });
     try {
       expect(project.synth()["aws-bootstrap"]?.terraform.backend).toEqual({
@@ -17,7 +17,7 @@ describe("the state of a stack", () => {
       const modeOf = (path: string) => statSync(join(project.folder, path)).mode & 0o777;
       expect(modeOf(".state")).toBe(0o700);
       expect(modeOf(".state/aws-bootstrap.tfstate")).toBe(0o600);
-      // A state that is there is kept.
+      // An existing state is kept.
       project.write(".state/aws-bootstrap.tfstate", "a state");
       project.synth();
       expect(readFileSync(join(project.folder, ".state/aws-bootstrap.tfstate"), "utf8")).toBe("a state");
@@ -46,14 +46,14 @@ describe("the state of a stack", () => {
     });
   });
 
-  it("can be in Google's storage", () => {
+  it("can be in Google Cloud Storage", () => {
     const kmsEncryptionKey = "projects/p/locations/l/keyRings/r/cryptoKeys/k";
     expect(stateOf({ gcs: { bucket: "states", keyPrefix: "prod", kmsEncryptionKey } })).toEqual({
       gcs: { bucket: "states", prefix: "prod/aws-bootstrap", kms_encryption_key: kmsEncryptionKey },
     });
   });
 
-  it("can be in Azure's storage, opened by Entra ID", () => {
+  it("can be in Azure storage, with Entra ID", () => {
     const where = { resourceGroupName: "rg", storageAccountName: "states", containerName: "states" };
     expect(
       stateOf({ azurerm: { ...where, keyPrefix: "prod", subscriptionId: "00000000-0000-0000-0000-000000000001" } }),

@@ -26,15 +26,15 @@ interface Step {
 }
 const stepsOf = (stack: StackJson) => stack.resource.terraform_data as unknown as Record<string, Step>;
 
-/** Files that go with the report. */
-function removedLast(stack: StackJson): unknown {
+/** Files that are deleted after the report. */
+function cleanupFilesOf(stack: StackJson): unknown {
   const { when, environment } = stepsOf(stack).report?.provisioner[1]?.["local-exec"] ?? {};
   expect(when).toBe("destroy");
   return JSON.parse((environment as { FILES: string }).FILES);
 }
 
 describe.each(platforms)("%s-teardown", (platform) => {
-  it("is in front of the bootstrap stack, with a state of its own", () => {
+  it("is destroyed before the bootstrap stack, and has a state of its own", () => {
     const project = new Project(changedExample(platform), { files: exampleOf(platform).files });
     try {
       const stack = project.synth()[`${platform}-teardown`];
@@ -48,7 +48,7 @@ describe.each(platforms)("%s-teardown", (platform) => {
     }
   });
 
-  it("holds the gate and the sweep, literals only, and nothing that could replace them", () => {
+  it("contains only the gate and the sweep, of literals, and nothing that could replace them", () => {
     const stack = teardownOf(platform);
     const steps = stepsOf(stack);
     expect(Object.keys(stack.resource)).toEqual(["terraform_data"]);
@@ -59,17 +59,17 @@ describe.each(platforms)("%s-teardown", (platform) => {
       expect(step).not.toHaveProperty("lifecycle");
       expect(step.provisioner.map((one) => one["local-exec"].when)).toEqual(["destroy"]);
     }
-    expect(steps.gate?.depends_on, "the gate goes first").toEqual(["terraform_data.sweep"]);
+    expect(steps.gate?.depends_on, "the gate is destroyed first").toEqual(["terraform_data.sweep"]);
     expect(steps.gate?.provisioner[0]?.["local-exec"]).not.toHaveProperty("on_failure");
     expect(steps.sweep?.provisioner[0]?.["local-exec"].on_failure).toBe("continue");
   });
 
-  it("knows no kubeconfig: that is read when the steps run", () => {
+  it("does not contain the kubeconfig's path, which the steps read when they run", () => {
     const stack = teardownOf(platform, { teardown: { kubeconfig: "secret-place/kubeconfig", waitMinutes: 5 } });
     expect(JSON.stringify(stack)).not.toContain("secret-place");
   });
 
-  it("lets the bootstrap stack report last: everything in it comes after the report", () => {
+  it("makes the bootstrap stack report last: every resource in it depends on the report", () => {
     const stack = exampleStack(platform);
     for (const [type, byId] of Object.entries(stack.resource))
       for (const [id, block] of Object.entries(byId))
@@ -79,7 +79,7 @@ describe.each(platforms)("%s-teardown", (platform) => {
     expect(report?.provisioner[0]?.["local-exec"]).toMatchObject({ when: "destroy", on_failure: "continue" });
   });
 
-  it("lets the bootstrap stack ask first too: its gate comes after everything in it", () => {
+  it("makes the bootstrap stack check the gate first: its gate depends on every resource in it", () => {
     const stack = exampleStack(platform);
     const { gate } = stepsOf(stack);
     const others = resourcesOf(stack).map(({ address }) => address);
@@ -87,17 +87,17 @@ describe.each(platforms)("%s-teardown", (platform) => {
     const [ask] = gate?.provisioner ?? [];
     expect(ask?.["local-exec"]).toMatchObject({ when: "destroy", command: platform });
     expect(ask?.["local-exec"]).not.toHaveProperty("on_failure");
-    expect(ask?.["local-exec"].interpreter, "whoever pressed Ctrl-C does not wait").toContain("--wait=0");
+    expect(ask?.["local-exec"].interpreter, "after Ctrl-C nobody waits").toContain("--wait=0");
   });
 
-  it("then removes the payload, a saved plan and a local state's backup: they hold secrets", () => {
+  it("then deletes the files with secrets: the payload, a saved plan and a local state's backup", () => {
     const backup = `../../../.state/${platform}-bootstrap.tfstate.backup`;
-    expect(removedLast(exampleStack(platform))).toEqual(["payload.ign", "plan", backup]);
+    expect(cleanupFilesOf(exampleStack(platform))).toEqual(["payload.ign", "plan", backup]);
   });
 });
 
-it("with a shared state there is no backup to remove", () => {
+it("deletes no backup with a shared state", () => {
   const state = { s3: { bucket: "states", region: "eu-west-1", keyPrefix: "clusters/prod" } };
   const rest = { state, infrastructureName: metadata.infraID };
-  expect(removedLast(exampleStack("aws", { region: "eu-central-1" }, rest))).toEqual(["payload.ign", "plan"]);
+  expect(cleanupFilesOf(exampleStack("aws", { region: "eu-central-1" }, rest))).toEqual(["payload.ign", "plan"]);
 });

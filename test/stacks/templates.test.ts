@@ -174,10 +174,10 @@ const changedFile = (name: string, text: string) => ({
   },
 });
 
-describe("a template in a file is never one in the code:", () => {
+describe("Terraform evaluates no template from an input file:", () => {
   it.each([
     ["metadata.json", (value: object) => ({ metadata: value })],
-    ["what is remembered of metadata.json", (value: object) => ({ metadata: null, remembered: value })],
+    ["the saved metadata.json", (value: object) => ({ metadata: null, remembered: value })],
   ])("%s", (_, input) => {
     for (const { accepted, refusals, together } of plantIn(wholeMetadata, input)) {
       // These are in no name: digits of a hash, a name that is compared, one that is only shown.
@@ -227,14 +227,14 @@ describe("a template in a file is never one in the code:", () => {
   });
 });
 
-it("a line of bootstrap.ign that is no key is not taken for one", () => {
+it("does not use a line of bootstrap.ign that is not an ssh key", () => {
   const users = [{ name: "core", sshAuthorizedKeys: [`ssh-rsa ${marker}`, `ssh-ed25519 AAAA${marker}`] }];
   expect(outcomeOf({ bootstrapIgn: { ...document, passwd: { users } } })).toBe(
     "azure.sshKeyData is missing; expected an RSA or ED25519 public key (bootstrap.ign has none for core).",
   );
 });
 
-describe("a template in the name of a file or folder is never one in the code:", () => {
+describe("Terraform evaluates no template in the name of a file or folder:", () => {
   const config = sharedConfig;
   const refused = expect.stringContaining(", which cannot stand in Terraform code as it is: ") as string;
   const refusedState = expect.stringMatching(/^The path of the state is ".*MARKER-1.*", which cannot stand/) as string;
@@ -254,7 +254,7 @@ describe("a template in the name of a file or folder is never one in the code:",
     expect(outcomeOf(input)).toEqual(outcome);
   });
 
-  it("it is a text of the same value there", () => {
+  it("the code contains the name, escaped", () => {
     const result = resultOf({ config, configFile: `k${marker}.yaml` });
     if ("refused" in result) throw new Error(result.refused);
     expect(result.code.replaceAll(/\s+/g, " ")).toContain(`"--config", "k${escaped}.yaml"`);
@@ -262,7 +262,7 @@ describe("a template in the name of a file or folder is never one in the code:",
   });
 });
 
-describe("the last check", () => {
+describe("the final check of the code", () => {
   it.each<[string, (inputs: Inputs) => Inputs]>([
     ["a region", (inputs) => withAws(inputs, { region: marker })],
     ["a text in front", (inputs) => withAws(inputs, { vpcId: `x${marker}` })],
@@ -284,7 +284,7 @@ describe("the last check", () => {
     [["a${x}%{y}"], { a: "a${x}%%{y}" }, ["${x}"]],
     [["a${x}%{y}"], { a: "a$${x}%{y}" }, ["%{y}"]],
     [["a"], { a: "${own.reference}" }, []],
-  ])("%j in %j", (outside, code, left) => {
+  ])("finds what is left of %j in %j", (outside, code, left) => {
     expect(templatesLeft(outside, code)).toEqual(left);
   });
 });

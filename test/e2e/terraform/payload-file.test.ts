@@ -5,7 +5,8 @@ import { App, DataResource, TerraformStack } from "cdktf";
 import { afterAll, describe, expect, it } from "vitest";
 import { MachineSpec } from "../../../constructs/shared/machine-spec.ts";
 import { type PayloadContent, PayloadFile } from "../../../constructs/shared/payload-file.ts";
-import { addStateBackend, protectLocalState } from "../../../constructs/shared/state-backend.ts";
+import { protectLocalState } from "../../../constructs/shared/local-state.ts";
+import { addStateBackend } from "../../../constructs/shared/state-backend.ts";
 import { runTerraform } from "../../support/terraform.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-terraform-"));

@@ -4,7 +4,7 @@ import { DataResource } from "cdktf";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Inputs } from "../../../stacks/resolve.ts";
 import { MachineSpec } from "../../../constructs/shared/machine-spec.ts";
-import { protectLocalState } from "../../../constructs/shared/state-backend.ts";
+import { protectLocalState } from "../../../constructs/shared/local-state.ts";
 import { newApp, stackPropsOf } from "../../../stacks/app.ts";
 import { BootstrapStack } from "../../../stacks/bootstrap-stack.ts";
 import { filesIn } from "../../support/invariants.ts";
