@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type File, getProcessor } from "sh-syntax";
+import { projectFile } from "../../src/runtime/project-files.js";
 
 /** The part of it that is used here: TypeScript knows it only together with a browser's other types. */
 interface WebAssembly {
@@ -9,7 +10,7 @@ interface WebAssembly {
 }
 const { compile, instantiate } = (globalThis as unknown as { WebAssembly: WebAssembly }).WebAssembly;
 
-const wasm = createRequire(import.meta.url).resolve("sh-syntax/main.wasm");
+const wasm = createRequire(projectFile("test/support/shell-parser.ts")).resolve("sh-syntax/main.wasm");
 let compiled: Promise<object> | undefined;
 
 /** mvdan/sh, compiled once: sh-syntax's own `parse` compiles it for every script. */
