@@ -17,18 +17,18 @@ export interface Workload extends KubernetesObject {
   };
 }
 
-/** What the lab asks a kube-apiserver. */
+/** The requests that the lab sends to a kube-apiserver. */
 export interface ApiClient {
   list(apiVersion: string, kind: string): Promise<Workload[]>;
   secret(namespace: string, name: string): Promise<Record<string, Buffer>>;
   token(namespace: string, account: string, audience: string, seconds: number): Promise<string>;
-  /** Makes it, or makes it so. */
+  /** Creates or updates an object. */
   apply(object: KubernetesObject): Promise<void>;
-  /** @returns whether it was there */
+  /** @returns whether the object existed */
   delete(object: KubernetesObject): Promise<boolean>;
 }
 
-/** As cluster-pki.sh writes it. */
+/** A kubeconfig as cluster-pki.sh writes it. */
 interface Kubeconfig {
   readonly clusters: readonly { cluster: { server: string; "certificate-authority-data": string } }[];
   readonly users: readonly { user: { "client-certificate-data": string; "client-key-data": string } }[];
@@ -39,75 +39,17 @@ interface ApiResources {
 }
 
 /**
- * By hand, although there is a library: loading it takes 1.5 s of a processor, and a lab starts five programs that would
- * each load it before its first call.
+ * By hand, although there is a library: loading that takes 1.5 s of processor time, and a lab starts five programs that would
+ * each load it before their first call.
  */
 export function connect(kubeconfigFile: string): ApiClient {
-  const { clusters, users } = parse(readFileSync(kubeconfigFile, "utf8")) as Kubeconfig;
-  const [cluster, user] = [clusters[0]?.cluster, users[0]?.user];
-  if (cluster === undefined || user === undefined) throw new Error(`${kubeconfigFile} names no cluster or no user`);
-  const decoded = (text: string) => Buffer.from(text, "base64");
-  const agent = new Agent({
-    keepAlive: true,
-    ca: decoded(cluster["certificate-authority-data"]),
-    cert: decoded(user["client-certificate-data"]),
-    key: decoded(user["client-key-data"]),
-    // Node.js 22.23 itself finds no IPv6 address in a certificate.
-    checkServerIdentity: (host, certificate) =>
-      isIPv6(host) && new X509Certificate(certificate.raw).checkIP(host) !== undefined
-        ? undefined
-        : checkServerIdentity(host, certificate),
-  });
-
-  const seconds = timeLimit(10);
-  const ask = (method: string, path: string, body?: object, contentType = "application/json") =>
-    new Promise<{ status: number; body: unknown }>((resolve, reject) => {
-      const text = body === undefined ? "" : JSON.stringify(body);
-      const headers = {
-        accept: "application/json",
-        // Node.js says no length for a DELETE by itself.
-        ...(body !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
-      };
-      const asked = request(
-        new URL(path, cluster.server),
-        { agent, method, headers, timeout: 1000 * seconds },
-        (response) => {
-          let answer = "";
-          response.setEncoding("utf8").on("data", (part: string) => (answer += part));
-          response.on("error", reject).on("end", () => {
-            const json = response.headers["content-type"]?.startsWith("application/json") === true;
-            resolve({ status: response.statusCode ?? 0, body: json ? JSON.parse(answer) : { message: answer } });
-          });
-        },
-      );
-      asked.on("timeout", () => asked.destroy(new Error(`${cluster.server} did not answer within ${seconds} s`)));
-      asked.on("error", reject).end(text);
-    });
-  const must = async (...args: Parameters<typeof ask>): Promise<unknown> => {
-    const { status, body } = await ask(...args);
-    const { message = "no reason given" } = body as { message?: string };
-    if (status >= 300) throw new Error(`${args[0]} ${args[1]}: ${status} ${message}`);
+  const send = sender(kubeconfigFile);
+  const must = async (...args: Parameters<typeof send>): Promise<unknown> => {
+    const { status, body } = await send(...args);
+    if (status >= 300) throw new Error(`${args[0]} ${args[1]}: ${status} ${body.message ?? "no reason given"}`);
     return body;
   };
-
-  /** What a group had when it was asked last; it is asked again for what it did not have. */
-  const known = new Map<string, ApiResources>();
-
-  /** Where the objects of a kind are. */
-  const pathOf = async ({ apiVersion = "", kind = "", metadata }: KubernetesObject): Promise<string> => {
-    const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    const isIt = (one: ApiResources["resources"][number]) => one.kind === kind && !one.name.includes("/");
-    let resource = known.get(group)?.resources.find(isIt);
-    if (resource === undefined) {
-      const found = (await must("GET", group)) as ApiResources;
-      known.set(group, found);
-      resource = found.resources.find(isIt);
-    }
-    if (resource === undefined) throw new Error(`the cluster knows no ${apiVersion} ${kind}`);
-    const place = resource.namespaced && metadata !== undefined ? `/namespaces/${metadata.namespace ?? "default"}` : "";
-    return [`${group}${place}/${resource.name}`, ...(metadata?.name === undefined ? [] : [metadata.name])].join("/");
-  };
-
+  const pathOf = pathFinder((path) => must("GET", path));
   return {
     list: async (apiVersion, kind) => {
       const { items } = (await must("GET", await pathOf({ apiVersion, kind }))) as { items: Workload[] };
@@ -130,10 +72,81 @@ export function connect(kubeconfigFile: string): ApiClient {
     delete: async (object) => {
       const options = { gracePeriodSeconds: 0, propagationPolicy: "Background" };
       const path = await pathOf(object);
-      const { status, body } = await ask("DELETE", path, options);
-      if (status >= 300 && status !== 404)
-        throw new Error(`DELETE ${path}: ${status} ${(body as { message?: string }).message ?? ""}`);
+      const { status, body } = await send("DELETE", path, options);
+      if (status >= 300 && status !== 404) throw new Error(`DELETE ${path}: ${status} ${body.message ?? ""}`);
       return status !== 404;
     },
   };
 }
+
+interface HttpResponse {
+  readonly status: number;
+  readonly body: { readonly message?: string };
+}
+
+/** Sends requests to the API that a kubeconfig names, as the user that it names. */
+function sender(kubeconfigFile: string) {
+  const { clusters, users } = parse(readFileSync(kubeconfigFile, "utf8")) as Kubeconfig;
+  const [cluster, user] = [clusters[0]?.cluster, users[0]?.user];
+  if (cluster === undefined || user === undefined) throw new Error(`${kubeconfigFile} names no cluster or no user`);
+  const agent = new Agent({
+    keepAlive: true,
+    ca: decoded(cluster["certificate-authority-data"]),
+    cert: decoded(user["client-certificate-data"]),
+    key: decoded(user["client-key-data"]),
+    // Node.js 22.23 itself finds no IPv6 address in a certificate.
+    checkServerIdentity: (host, certificate) =>
+      isIPv6(host) && new X509Certificate(certificate.raw).checkIP(host) !== undefined
+        ? undefined
+        : checkServerIdentity(host, certificate),
+  });
+  const seconds = timeLimit(10);
+  return (method: string, path: string, body?: object, contentType = "application/json") =>
+    new Promise<HttpResponse>((resolve, reject) => {
+      const text = body === undefined ? "" : JSON.stringify(body);
+      const headers = {
+        accept: "application/json",
+        // Node.js sends no length with a DELETE by itself.
+        ...(body !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
+      };
+      const outgoing = request(
+        new URL(path, cluster.server),
+        { agent, method, headers, timeout: 1000 * seconds },
+        (response) => {
+          let received = "";
+          response.setEncoding("utf8").on("data", (part: string) => (received += part));
+          response.on("error", reject).on("end", () => {
+            const json = response.headers["content-type"]?.startsWith("application/json") === true;
+            const content = (json ? JSON.parse(received) : { message: received }) as HttpResponse["body"];
+            resolve({ status: response.statusCode ?? 0, body: content });
+          });
+        },
+      );
+      outgoing.on("timeout", () => outgoing.destroy(new Error(`${cluster.server} did not answer within ${seconds} s`)));
+      outgoing.on("error", reject).end(text);
+    });
+}
+
+/** Finds the path of an object, or of all objects of a kind, by what the API says of its groups. */
+function pathFinder(get: (path: string) => Promise<unknown>) {
+  /** The kinds of each group when it was last read; it is read again for a kind that it did not have. */
+  const known = new Map<string, ApiResources>();
+  return async ({ apiVersion = "", kind = "", metadata }: KubernetesObject): Promise<string> => {
+    const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const isIt = (one: ApiResources["resources"][number]) => one.kind === kind && !one.name.includes("/");
+    let resource = known.get(group)?.resources.find(isIt);
+    if (resource === undefined) {
+      const found = (await get(group)) as ApiResources;
+      known.set(group, found);
+      resource = found.resources.find(isIt);
+    }
+    if (resource === undefined) throw new Error(`the cluster knows no ${apiVersion} ${kind}`);
+    const namespace =
+      resource.namespaced && metadata !== undefined ? `/namespaces/${metadata.namespace ?? "default"}` : "";
+    return [`${group}${namespace}/${resource.name}`, ...(metadata?.name === undefined ? [] : [metadata.name])].join(
+      "/",
+    );
+  };
+}
+
+const decoded = (text: string) => Buffer.from(text, "base64");

@@ -1,6 +1,6 @@
 /**
- * Stands in for what OpenShift's operators say about themselves while a cluster is born: the CRDs of etcds, kubeapiservers
- * and infrastructures, and the one object of each. Left out: the operators, and every field that nobody here reads.
+ * Fakes the status that OpenShift's operators report during a bootstrap: the CRDs of etcds, kubeapiservers and
+ * infrastructures, and the one object of each. Left out: the operators, and every field that nothing here reads.
  */
 import { sampleMetadata } from "../src/core/sample/sample.ts";
 
@@ -17,8 +17,8 @@ const running = (status: OperatorCondition["status"], reason: string): OperatorC
 });
 
 /**
- * What the etcd operator says, in this order. It removes the bootstrap machine's member after the bootstrap is complete, and
- * says so then. It never says that the member is not removed: until it is, that condition is absent.
+ * The conditions of the etcd operator, in the order in which it reports them. It removes the bootstrap machine's member only
+ * after the bootstrap is complete. Until then the condition about the removal is absent, never False.
  */
 const etcdConditions = {
   "not enough members": () => [running("False", "NotEnoughEtcdMembers")],
@@ -29,11 +29,11 @@ const etcdConditions = {
 
 /** How far the permanent control plane is. */
 export interface Progress {
-  /** What the bootstrap machine says of itself, in the ConfigMap kube-system/bootstrap. @default - nothing */
+  /** Status in the ConfigMap kube-system/bootstrap, which the bootstrap machine writes. @default - no ConfigMap */
   readonly bootstrap?: "progress" | "complete";
-  /** How far the etcd operator is. @default - it has not said anything */
+  /** What the etcd operator reports. @default - no condition yet */
   readonly etcd?: keyof typeof etcdConditions;
-  /** Which name its condition has: up to 4.14 it is misspelt. @default 4.15 */
+  /** Decides the name of the condition about the removal, which is misspelt up to 4.14. @default 4.15 */
   readonly release?: "4.14" | "4.15";
   /** currentRevision of each node's kube-apiserver; 0 is none yet. */
   readonly revisions: readonly number[];
@@ -41,7 +41,7 @@ export interface Progress {
   readonly topology?: "HighlyAvailable" | "SingleReplica";
 }
 
-/** A cluster of three that needs its bootstrap machine no longer. */
+/** A cluster of three nodes that no longer needs its bootstrap machine. */
 export const bootstrapped: Progress = {
   bootstrap: "complete",
   etcd: "member known to be removed",
@@ -91,7 +91,7 @@ export function operatorObjects({
   ];
 }
 
-/** What report-progress.sh leaves on a real bootstrap machine's way out. */
+/** The ConfigMap that report-progress.sh writes on a real bootstrap machine. */
 export const bootstrapStatus = (status: "progress" | "complete") => ({
   apiVersion: "v1",
   kind: "ConfigMap",

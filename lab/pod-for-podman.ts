@@ -72,8 +72,7 @@ function valueOf({ name, value, valueFrom }: EnvVar, context: PodContext): strin
     "status.podIP": context.podIp,
   };
   const found = fields[valueFrom.fieldRef?.fieldPath ?? ""];
-  if (found === undefined)
-    throw new Error(`the variable ${name} comes from something that this stand-in does not know`);
+  if (found === undefined) throw new Error(`the variable ${name} comes from something that this fake does not know`);
   return found;
 }
 

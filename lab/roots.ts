@@ -6,10 +6,10 @@ import { addressesOf } from "./addresses.ts";
 import type { LabLayout } from "../src/core/lab-layout.ts";
 import { layoutFile } from "./layout.ts";
 
-/** What lies over this machine's own files in one of a lab's. Not to be written to while that runs. */
+/** The files of a lab's machine that lie over this machine's own. Do not write there while the machine runs. */
 export const rootOf = (folder: string, machine: string) => join(folder, machine, "root");
 
-/** What every machine of the lab has: settings of podman, and the stand-ins in front of all other programs. */
+/** Writes what every machine of the lab has: podman's settings, and the fakes, which come first in the search path. */
 export function prepareRoot(root: string, images: readonly string[], layout: LabLayout): void {
   const program = (name: string, text: string) => {
     mkdirSync(join(root, "opt/lab/bin"), { recursive: true });

@@ -62,8 +62,8 @@ function isImplied(graph: ReadonlyMap<string, ReadonlySet<string>>, from: string
   return false;
 }
 
-const begin = "<!-- import graph: begin -->";
-const end = "<!-- import graph: end -->";
+const begin = "<!-- import-graph: npm run docs:graph -->";
+const end = "<!-- /import-graph -->";
 
 /** A page's text with this picture between its two markers. */
 export function withGraph(page: string, graph: string): string {

@@ -1,7 +1,7 @@
 /**
- * Stands in for `cluster-bootstrap start`: starts the bootstrap control plane by copying its static pods, applies every
- * manifest until each has been taken, waits until the lab says that the permanent control plane is there, and removes what
- * it copied, however it ends. Left out: copying tls/ to bootstrap-secrets, waiting for the required pods' status.
+ * Fakes `cluster-bootstrap start`: starts the bootstrap control plane by copying its static pods, applies every manifest
+ * until each is accepted, waits until the lab lets the bootstrap end, and removes the copied pods, even after an error.
+ * Left out: copying tls/ to bootstrap-secrets, and waiting for the status of the required pods.
  */
 import { constants, copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

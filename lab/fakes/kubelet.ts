@@ -1,10 +1,9 @@
 /**
- * Stands in for the kubelet, and on a node for the controllers of DaemonSets and Deployments too: plays every manifest in
- * /etc/kubernetes/manifests as long as it lies there, and with --kubeconfig every pod template of a workload in the
- * cluster, by real podman. With more than one it asks the first API that answers: as behind a load balancer, what one of
- * them says no longer, another does. Left out: probes (podman restarts what ends, and nothing else), grace periods other
- * than podman's, status of pods and workloads, scheduling (replicas go round the nodes), volumes other than those that our
- * manifests have.
+ * Fakes the kubelet, and on a node also the controllers of DaemonSets and Deployments: runs every manifest in
+ * /etc/kubernetes/manifests while the file exists, and with --kubeconfig the pods of every workload in the cluster, with
+ * real podman. With several kubeconfigs it uses the first API that answers, as behind a load balancer. Left out: probes
+ * (podman only restarts containers that exit), grace periods other than podman's, status of pods and workloads, scheduling
+ * (replicas are spread round-robin), and kinds of volumes that our manifests do not use.
  *
  *   kubelet [--kubeconfig=FILE]... --address=IP
  */
@@ -33,10 +32,11 @@ import { PodLog } from "../pod-log.ts";
 
 const manifests = "/etc/kubernetes/manifests";
 const workFolder = "/run/lab-kubelet";
-/** A pod's address, where one must be known beforehand. */
+/** A pod's address, where it must be known in advance. */
 const addressAnnotation = "lab/pod-ip";
 
-interface Wanted {
+/** A pod that should run on this node. */
+interface WantedPod {
   readonly name: string;
   readonly namespace: string;
   readonly labels: Record<string, string>;
@@ -50,36 +50,36 @@ export async function main(args: readonly string[]): Promise<never> {
   const [address = ""] = options("address");
   const clusters = options("kubeconfig").map((file) => connect(file));
   mkdirSync(workFolder, { recursive: true, mode: 0o700 });
-  /** What runs, by name, with the digest of what it was played from. */
+  /** The running pods by name, with the digest of their specs. */
   const playing = new Map<string, string>();
   const log = new PodLog((line) => {
     console.error(line);
   });
   for (;;) {
     try {
-      await playWhatIsWanted(playing, clusters, address, log);
+      await reconcile(playing, clusters, address, log);
     } catch (error) {
-      // A manifest that is just being written, a podman that failed: another round.
+      // A manifest that is just being written, or a podman that failed: try again in the next round.
       console.error(error instanceof Error ? error.message : String(error));
     }
     await sleep(500);
   }
 }
 
-async function playWhatIsWanted(
+async function reconcile(
   playing: Map<string, string>,
   clusters: readonly ApiClient[],
   address: string,
   log: PodLog,
 ): Promise<void> {
-  const wanted = new Map<string, Wanted>();
+  const wanted = new Map<string, WantedPod>();
   for (const pod of staticPods()) wanted.set(pod.name, pod);
   const cluster = await firstThatAnswers(clusters, async (one) => {
     for (const pod of await workloadPods(one)) wanted.set(pod.name, pod);
   });
-  // No API yet, or no more: what runs goes on running, as on any node.
+  // While no API answers, running pods stay, as on any node.
   if (cluster === undefined && clusters.length > 0)
-    for (const [name] of playing) if (!wanted.has(name)) wanted.set(name, { name } as Wanted);
+    for (const [name] of playing) if (!wanted.has(name)) wanted.set(name, { name } as WantedPod);
   for (const [name] of [...playing]) {
     if (wanted.has(name)) continue;
     remove(name);
@@ -106,11 +106,11 @@ async function playWhatIsWanted(
 
 async function firstThatAnswers(
   clusters: readonly ApiClient[],
-  ask: (cluster: ApiClient) => Promise<void>,
+  attempt: (cluster: ApiClient) => Promise<void>,
 ): Promise<ApiClient | undefined> {
   for (const cluster of clusters) {
     try {
-      await ask(cluster);
+      await attempt(cluster);
       return cluster;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -119,7 +119,7 @@ async function firstThatAnswers(
   return undefined;
 }
 
-function staticPods(): Wanted[] {
+function staticPods(): WantedPod[] {
   if (!existsSync(manifests)) return [];
   return readdirSync(manifests)
     .filter((name) => /^[^.].*\.(yaml|json)$/.test(name))
@@ -139,7 +139,7 @@ function staticPods(): Wanted[] {
 }
 
 /** This node's pods: one of every DaemonSet, and its share of every Deployment's. */
-async function workloadPods(cluster: ApiClient): Promise<Wanted[]> {
+async function workloadPods(cluster: ApiClient): Promise<WantedPod[]> {
   const { nodes } = readLayout();
   const node = Number(hostname().replace("node-", ""));
   const daemonSets = (await cluster.list("apps/v1", "DaemonSet")).map((object) => ({ object, indexes: [node] }));
@@ -158,7 +158,7 @@ async function workloadPods(cluster: ApiClient): Promise<Wanted[]> {
   );
 }
 
-async function play(pod: Wanted, hostIp: string, cluster: ApiClient | undefined): Promise<void> {
+async function play(pod: WantedPod, hostIp: string, cluster: ApiClient | undefined): Promise<void> {
   const { name, namespace, labels, spec } = pod;
   const secrets = new Map<string, Record<string, Buffer>>();
   for (const volume of spec.volumes ?? []) {
@@ -203,19 +203,19 @@ async function play(pod: Wanted, hostIp: string, cluster: ApiClient | undefined)
   try {
     start(name, [...network, file]);
   } catch (error) {
-    // The next try must find nothing: podman would only say that the name is in use.
+    // Remove what was created, or podman would refuse the next try because the name is in use.
     try {
       remove(name);
     } catch {
-      // What went wrong first is what matters.
+      // The first error is the one to report.
     }
     throw error;
   }
 }
 
 /**
- * In pure version 2 of control groups podman 4.3 attaches a filter to a pod's group that denies every device, so no
- * container starts there. The group that the runtime makes in its place has none.
+ * With control groups v2 only, podman 4.3 attaches a filter to a pod's group that denies every device, so no container
+ * starts there. The group that the runtime creates in its place has no filter.
  */
 function start(name: string, options: readonly string[]): void {
   if (!existsSync("/sys/fs/cgroup/cgroup.controllers")) {
@@ -228,7 +228,7 @@ function start(name: string, options: readonly string[]): void {
   podman("pod", "start", name);
 }
 
-/** Readable for the pod's user, as the kubelet would make it by the group. */
+/** Readable for the pod's user; the kubelet does this with the group. */
 function writeFiles(folder: string, files: Readonly<Record<string, FileContent>>, mode: number): string {
   mkdirSync(folder, { recursive: true });
   for (const [name, content] of Object.entries(files)) {

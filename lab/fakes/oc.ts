@@ -1,6 +1,6 @@
 /**
- * Stands in for `oc delete`, the one subcommand that a bootstrap machine of ours runs: kind/name words, a namespace, a
- * kubeconfig. Left out: everything else of oc, and waiting.
+ * Fakes `oc delete`, the one subcommand that our bootstrap machine runs: kind/name arguments, a namespace and a kubeconfig.
+ * Left out: everything else of oc, and waiting until the objects are gone.
  */
 import { connect } from "../api-client.ts";
 
@@ -16,7 +16,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
   const words = args.filter((arg) => !arg.startsWith("--"));
   if (words[0] !== "delete") {
-    console.error(`oc: this stand-in knows delete only, not ${words[0] ?? "nothing"}`);
+    console.error(`oc: this fake knows delete only, not ${words[0] ?? "nothing"}`);
     return 1;
   }
   const cluster = connect(option("kubeconfig") ?? "");
@@ -24,7 +24,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const [kind = "", name = ""] = word.split("/");
     const known = kinds[kind.split(".")[0] ?? ""];
     if (known === undefined) {
-      console.error(`oc: this stand-in does not know ${kind}`);
+      console.error(`oc: this fake does not know ${kind}`);
       return 1;
     }
     const there = await cluster.delete({ ...known, metadata: { name, namespace: option("namespace") } });

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# podman as bootkube.sh knows it: what it would run from images of the release payload, which cannot be had, is played by
-# stand-ins; everything else is the real podman. Left out: every other image, and that the programs run in containers.
+# Fakes podman as bootkube.sh calls it: fakes replace the programs from images of the release payload, which are not
+# available; everything else is the real podman. Left out: every other image, and that those programs run in containers.
 set -euo pipefail
 
 case " $* " in

@@ -1,9 +1,9 @@
 /**
- * Stands in for `cluster-kube-apiserver-operator render`: a default config for the bootstrap kube-apiserver, each override
- * file executed as a template and merged into it (objects part by part, everything else replaced), the static pod whose
- * arguments are the merged config's. Left out: every manifest and config of the real one that no tunnel needs; of the
- * template language only the one expression that our override has; `--openshift-config`, which is OpenShift's own: what
- * it would read stands on the command line instead.
+ * Fakes `cluster-kube-apiserver-operator render`: writes a default config for the bootstrap kube-apiserver, executes each
+ * override file as a template and merges it (objects recursively, everything else replaced), and writes the static pod with
+ * the merged arguments. Left out: every manifest and config that the tunnel does not need; all of the template language but
+ * the one expression in our override; `--openshift-config`, which only OpenShift's kube-apiserver has: its values are
+ * command-line arguments here.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,20 +37,20 @@ const onHost = (path: string) => path.replaceAll("/assets/", "./");
 
 const labNamespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "lab" } };
 
-/** Executes a file as the operator's template would be: only this expression is known, any other is an error. */
+/** Executes a file as the operator would execute a template; any expression but this one is an error. */
 export function readOverride(file: string): Config {
   const text = readFileSync(file, "utf8").replaceAll(
     /\{\{ or \.ServiceAccountIssuer "([^"]+)" \}\}/g,
     (_, other: string) => other,
   );
-  if (text.includes("{{")) throw new Error(`${file} has a template expression that this stand-in does not know`);
+  if (text.includes("{{")) throw new Error(`${file} has a template expression that this fake does not know`);
   const config = parse(text) as Config;
   const kind = `${String(config.apiVersion)} ${String(config.kind)}`;
   if (kind !== "kubecontrolplane.config.openshift.io/v1 KubeAPIServerConfig") throw new Error(`${file} is a ${kind}`);
   return config;
 }
 
-/** Objects part by part; everything else, lists included, is replaced. */
+/** Merges objects recursively; everything else, lists included, is replaced. */
 export function merge(into: Config, from: Config): Config {
   const merged: Config = { ...into };
   for (const [key, value] of Object.entries(from)) {

@@ -104,7 +104,7 @@ function appOf(folder: string): string {
 /** The same stacks as a project that `cdktf init` makes: CommonJS, so no import.meta and no extensions in imports. */
 function templateProject(folder: string): string {
   mkdirSync(folder);
-  for (const name of ["main.ts", "stacks", "constructs", "src", "lab"])
+  for (const name of ["main.ts", "stacks", "constructs", "src"])
     cpSync(projectFile(name), join(folder, name), { recursive: true });
   for (const file of filesIn(folder).filter((name) => /\.[jt]s$/.test(name))) {
     const text = readFileSync(join(folder, file), "utf8");

@@ -34,8 +34,39 @@ export interface ClientsProps {
   readonly say: (line: string) => void;
 }
 
+/** How long the kube-apiserver's own metric says that calls of a hook took. */
+interface HookTime {
+  count: number;
+  seconds: number;
+}
+
+interface Measurements {
+  readonly ways: readonly Way[];
+  readonly seen: readonly Seen[];
+  readonly hookTimes: ReadonlyMap<Way, HookTime>;
+  /** Calls per second of the load generator against a server that does nothing. */
+  readonly generatorRate: number;
+}
+
 /** Creates by one client and by many at once: without a hook, with a hook called directly, and through each tunnel. */
 export async function byClients(labs: readonly TunnelLab[], props: ClientsProps) {
+  const measurements = await measure(labs, props);
+  const { ways, seen } = measurements;
+  const chart = (title: string, y: (at: Seen) => number): Chart => ({
+    title,
+    xLabel: "parallel clients",
+    x: props.clients,
+    series: ways
+      .filter(({ path }) => path !== "no hook, permanent kube-apiserver")
+      .map((way) => ({ name: way.name, y: seen.filter((at) => at.way === way).map(y) })),
+  });
+  return {
+    text: [...oneClientText(measurements), ...manyClientsText(measurements, props)].join("\n"),
+    charts: [chart("creates/s", rate), chart("p50 of a create, ms", (at) => p(at, 0.5))],
+  };
+}
+
+async function measure(labs: readonly TunnelLab[], props: ClientsProps): Promise<Measurements> {
   const [first] = labs;
   if (first === undefined) throw new Error("no lab");
   const ways: Way[] = [
@@ -62,42 +93,46 @@ export async function byClients(labs: readonly TunnelLab[], props: ClientsProps)
     })),
   );
   const hooked = [...ways, ...newConnections].filter(({ path }) => !path.startsWith("no hook"));
-  const admission = ({ lab, path }: Way) => lab.admission(path);
   const hookTimes = new Map(hooked.map((way) => [way, { count: 0, seconds: 0 }]));
-
   for (let round = 0; round < props.rounds; round++)
     for (const clients of props.clients) {
       props.say(`creates: round ${round + 1} of ${props.rounds}, ${clients} parallel clients`);
-      const before = clients === 1 ? hooked.map(admission) : [];
-      // Turn by turn, and another one first each time, so that a noisy moment hits all.
       const now = seen.filter((at) => at.clients === clients);
-      for (const one of [...now.slice(round % now.length), ...now.slice(0, round % now.length)]) {
-        const result = await one.way.lab.crowd(one.way.path, clients, props.calls(clients));
-        for (const value of result.microseconds) one.milliseconds.push(value / 1000);
-        one.rates.push(result.microseconds.length / result.seconds);
-        one.generator.push(result.cpuSeconds / result.seconds);
-      }
-      for (const [index, { count, seconds }] of before.entries()) {
-        const way = hooked[index];
-        const total = way === undefined ? undefined : hookTimes.get(way);
-        if (way === undefined || total === undefined) continue;
-        const after = admission(way);
-        total.count += after.count - count;
-        total.seconds += after.seconds - seconds;
-      }
+      if (clients === 1) await addingHookTimes(hookTimes, () => runRound(now, round, props));
+      else await runRound(now, round, props);
     }
-
   const alone = await first.generatorAlone(16, 5000);
-  const generatorRate = alone.microseconds.length / alone.seconds;
-  const fastest = Math.max(...seen.map(rate));
+  return { ways, seen, hookTimes, generatorRate: alone.microseconds.length / alone.seconds };
+}
+
+/** Measures one after the other, starting with another one each round, so that a noisy moment hits all. */
+async function runRound(seen: readonly Seen[], round: number, props: ClientsProps): Promise<void> {
+  const start = round % seen.length;
+  for (const { way, clients, milliseconds, rates, generator } of [...seen.slice(start), ...seen.slice(0, start)]) {
+    const result = await way.lab.crowd(way.path, clients, props.calls(clients));
+    for (const value of result.microseconds) milliseconds.push(value / 1000);
+    rates.push(result.microseconds.length / result.seconds);
+    generator.push(result.cpuSeconds / result.seconds);
+  }
+}
+
+async function addingHookTimes(hookTimes: ReadonlyMap<Way, HookTime>, run: () => Promise<void>): Promise<void> {
+  const before = [...hookTimes].map(([way, total]) => ({ way, total, start: way.lab.admission(way.path) }));
+  await run();
+  for (const { way, total, start } of before) {
+    const { count, seconds } = way.lab.admission(way.path);
+    total.count += count - start.count;
+    total.seconds += seconds - start.seconds;
+  }
+}
+
+function oneClientText({ seen, hookTimes }: Measurements): string[] {
   const one = seen.filter(({ clients }) => clients === 1);
-  const many = props.clients.filter((clients) => clients > 1);
-  const find = (way: Way, clients: number) => seen.find((at) => at.way === way && at.clients === clients);
   const medians = (path: Path) => one.filter(({ way }) => way.path === path).map((at) => p(at, 0.5));
   const [direct = Number.NaN] = medians("direct");
   const [our = Number.NaN, theirs = Number.NaN] = medians("tunnel");
   const [added, ratio] = [our - direct, our / theirs];
-  const text = [
+  return [
     "## A create, by one client\n",
     markdownTable(
       ["way of the create", "p50", "p95", "p99", "creates/s", "the hook alone, mean"],
@@ -114,6 +149,14 @@ export async function byClients(labs: readonly TunnelLab[], props: ClientsProps)
     `\n${one[0]?.milliseconds.length ?? 0} creates each. The last column is what the kube-apiserver's own metric says of its calls of the webhook. New connections: the webhook closes each after its answer, so that every call opens one; otherwise they are kept.`,
     goal("the tunnel adds less than 5 ms to a create (p50)", added < 5),
     goal("not slower than with upstream's arguments (p50 at most 1.1 of it)", ratio <= 1.1),
+  ];
+}
+
+function manyClientsText({ ways, seen, generatorRate }: Measurements, props: ClientsProps): string[] {
+  const fastest = Math.max(...seen.map(rate));
+  const many = props.clients.filter((clients) => clients > 1);
+  const find = (way: Way, clients: number) => seen.find((at) => at.way === way && at.clients === clients);
+  return [
     "\n## Parallel clients: creates/s\n",
     markdownTable(
       ["way of the create", ...props.clients.map(String)],
@@ -137,18 +180,5 @@ export async function byClients(labs: readonly TunnelLab[], props: ClientsProps)
       ]),
     ),
     `\nThe load generator is not what limits: by itself, against a server that does nothing, it makes ${generatorRate.toFixed(0)} calls/s; the most that it had to make here was ${fastest.toFixed(0)}, and it took at most ${Math.max(...seen.map(({ generator }) => percentile(generator, 0.5))).toFixed(2)} processors for it.`,
-  ].join("\n");
-
-  const chart = (title: string, y: (at: Seen) => number): Chart => ({
-    title,
-    xLabel: "parallel clients",
-    x: props.clients,
-    series: ways
-      .filter(({ path }) => path !== "no hook, permanent kube-apiserver")
-      .map((way) => ({ name: way.name, y: seen.filter((at) => at.way === way).map(y) })),
-  });
-  return {
-    text,
-    charts: [chart("creates/s", rate), chart("p50 of a create, ms", (at) => p(at, 0.5))],
-  };
+  ];
 }

@@ -1,10 +1,10 @@
 import { Aws } from "./aws/aws.ts";
-import { Tested, testCutOffDeploy, testPlan, testProvider } from "./cycle.ts";
-import { place } from "./place.ts";
+import { CloudUnderTest, testCutOffDeploy, testPlan, testProvider } from "./lifecycle.ts";
+import { testEnv } from "./test-env.ts";
 import { testStatesOf010 } from "./version-0.1.0.ts";
 
 // Beside the machine's life: its provider is the slowest of the three.
-const tested = new Tested(new Aws(), place());
+const tested = new CloudUnderTest(new Aws(), testEnv());
 testProvider(tested);
 testCutOffDeploy(tested);
 testPlan(tested);

@@ -1,5 +1,5 @@
 import { Aws } from "./aws/aws.ts";
-import { Tested, testLife } from "./cycle.ts";
-import { place } from "./place.ts";
+import { CloudUnderTest, testLifecycle } from "./lifecycle.ts";
+import { testEnv } from "./test-env.ts";
 
-testLife(new Tested(new Aws(), place()));
+testLifecycle(new CloudUnderTest(new Aws(), testEnv()));

@@ -1,19 +1,19 @@
 import { describe } from "vitest";
 import { Azure } from "./azure/azure.ts";
-import { Tested, testCutOffDeploy, testLife, testPlan, testProvider } from "./cycle.ts";
-import { place } from "./place.ts";
+import { CloudUnderTest, testCutOffDeploy, testLifecycle, testPlan, testProvider } from "./lifecycle.ts";
+import { testEnv } from "./test-env.ts";
 import { testStatesOf010 } from "./version-0.1.0.ts";
 
 describe("pointer: sas", () => {
-  const tested = new Tested(new Azure("sas"), place());
+  const tested = new CloudUnderTest(new Azure("sas"), testEnv());
   testProvider(tested);
-  testLife(tested);
+  testLifecycle(tested);
   testCutOffDeploy(tested);
   testPlan(tested);
   testStatesOf010(tested);
 });
 describe("pointer: identity", () => {
-  const tested = new Tested(new Azure("identity"), place());
-  testLife(tested, false);
+  const tested = new CloudUnderTest(new Azure("identity"), testEnv());
+  testLifecycle(tested, false);
   testPlan(tested);
 });

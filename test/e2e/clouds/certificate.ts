@@ -18,7 +18,7 @@ export function certificateFor(names: readonly string[], folder: string): Certif
   const { status, stderr } = spawnSync(
     "openssl",
     [
-      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=a cloud's stand-in"],
+      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=a cloud's fake"],
       ...["-addext", `subjectAltName=${names.map((name) => `DNS:${name}`).join()}`],
       ...["-keyout", keyFile, "-out", file],
     ],

@@ -68,7 +68,7 @@ export interface Cloud {
   deployed(): Promise<Deployed>;
   /** Whether anybody can read the payload. */
   anonymousStatus(): Promise<number>;
-  /** Calls that the stand-in is not made for. */
+  /** Calls that the fake is not made for. */
   unknownCalls(): readonly string[];
   /** Changes one byte of the payload behind everybody's back. */
   flipByte(): void | Promise<void>;

@@ -7,7 +7,7 @@ export interface Ended {
   readonly output: string;
 }
 
-/** A program that runs while the stand-ins in this process answer it. */
+/** A program that runs while the fakes in this process answer it. */
 export class Command {
   readonly #child: ChildProcess;
   readonly #awaited: { words: string; then: () => void }[] = [];

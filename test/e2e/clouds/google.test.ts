@@ -1,11 +1,11 @@
 import { Google } from "./google/google.ts";
-import { Tested, testCutOffDeploy, testLife, testPlan, testProvider } from "./cycle.ts";
-import { place } from "./place.ts";
+import { CloudUnderTest, testCutOffDeploy, testLifecycle, testPlan, testProvider } from "./lifecycle.ts";
+import { testEnv } from "./test-env.ts";
 import { testStatesOf010 } from "./version-0.1.0.ts";
 
-const tested = new Tested(new Google(), place());
+const tested = new CloudUnderTest(new Google(), testEnv());
 testProvider(tested);
-testLife(tested);
+testLifecycle(tested);
 testCutOffDeploy(tested);
 testPlan(tested);
 testStatesOf010(tested);

@@ -2,8 +2,8 @@ import type { CloudName } from "../../support/clouds.ts";
 import { awsHosts } from "./aws/aws.ts";
 import { accountName } from "./azure/azure.ts";
 import { blobAddress } from "./azure/blob-service.ts";
-import { azureHosts } from "./azure/stand-in.ts";
-import { googleHosts } from "./google/stand-in.ts";
+import { azureHosts } from "./azure/fake.ts";
+import { googleHosts } from "./google/fake.ts";
 
 /** A cloud's own name, and where it leads in the cloud's namespace. */
 export interface Host {

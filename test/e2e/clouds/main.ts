@@ -12,7 +12,7 @@ import { ensureMoto } from "./aws/moto.ts";
 import { ensureAzurite } from "./azure/azurite.ts";
 import { certificateFor } from "./certificate.ts";
 import { hostsOf } from "./hosts.ts";
-import { placeVariable } from "./place.ts";
+import { testEnvVariable } from "./test-env.ts";
 import { ensureCheckov } from "./policy/checkov.ts";
 import { ProviderMirror } from "./providers.ts";
 
@@ -56,7 +56,7 @@ async function run(cloud: CloudName, file: string, mirror: string): Promise<bool
       cwd: projectRoot,
       env: {
         ...ownEnvironment(),
-        [placeVariable]: folder,
+        [testEnvVariable]: folder,
         TF_CLI_CONFIG_FILE: join(folder, "terraformrc"),
         SSL_CERT_FILE: certificate.file,
         NODE_EXTRA_CA_CERTS: certificate.file,

@@ -1,16 +1,16 @@
-import { type Answer, type Call, StandIn } from "./stand-in.ts";
+import { type FakeResponse, type Call, FakeServer } from "./fake-server.ts";
 
 /** A cloud's metadata service at the address that all clouds have it at, for one machine. Plain HTTP, as the clouds do. */
-export class MetadataService extends StandIn {
-  readonly #answer: (call: Call) => Answer | undefined;
+export class MetadataService extends FakeServer {
+  readonly #respond: (call: Call) => FakeResponse | undefined;
 
-  constructor(answer: (call: Call) => Answer | undefined) {
+  constructor(answer: (call: Call) => FakeResponse | undefined) {
     super();
-    this.#answer = answer;
+    this.#respond = answer;
   }
 
-  protected override answer(call: Call): Answer | undefined {
-    return this.#answer(call);
+  protected override respond(call: Call): FakeResponse | undefined {
+    return this.#respond(call);
   }
 
   async start(): Promise<void> {

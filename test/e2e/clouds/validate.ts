@@ -8,7 +8,7 @@ import { Command, type Ended } from "./command.ts";
 /**
  * What the real provider says of a platform's stack, without a cloud, for every combination of options. Each is a module of
  * one configuration.
- * @param change spoils the first of them instead of looking at all
+ * @param change mutates the first of them, and only that one is validated
  */
 export async function validateEvery(platform: string, near: string, change?: (text: string) => string): Promise<Ended> {
   const cwd = mkdtempSync(join(near, "matrix-"));

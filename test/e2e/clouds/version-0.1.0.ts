@@ -13,14 +13,14 @@ import {
 } from "../../support/fixtures-of-0.1.0.ts";
 import type { Project } from "../../support/stacks.ts";
 import { Command } from "./command.ts";
-import type { Tested } from "./cycle.ts";
+import type { CloudUnderTest } from "./lifecycle.ts";
 import { environmentOf } from "./deployment.ts";
 
 /**
  * What 0.1.0 deployed in this cloud, in the hands of today's code and the real provider. Of most fixtures only the states
  * are here, so nothing is refreshed. One is deployed again, from 0.1.0's own description.
  */
-export function testStatesOf010(tested: Tested): void {
+export function testStatesOf010(tested: CloudUnderTest): void {
   const { cloud } = tested;
   const fixtures = fixturesOf010(cloud.name);
   const [first = expect.fail(`no fixtures of ${cloud.name}`)] = fixtures;

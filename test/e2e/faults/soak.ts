@@ -15,7 +15,7 @@ import { labWith, removeLab } from "../../support/lab.ts";
 import { type Fault, lossOf, quiet } from "./fault.ts";
 import { writePart } from "./page.ts";
 import { summaryOf, unexplained, type Window } from "./soak-summary.ts";
-import { prepareStrangers } from "./stranger.ts";
+import { prepareRogueAgents } from "./rogue-agent.ts";
 import { tunnelFaults } from "./tunnel-faults.ts";
 
 const usage = `Usage: npm run soak [-- --minutes=N --seed=S --table]
@@ -47,7 +47,7 @@ async function soak({ minutes, seed, write }: Options): Promise<void> {
   const lab = new LoadedLab(await labWith({ name, nodes: 2 }));
   lab.installHookWithoutMemory();
   await lab.agentsAre(2);
-  await prepareStrangers(lab);
+  await prepareRogueAgents(lab);
   const random = randomFrom(seed);
   let bag: Fault[] = [];
   const pulses: [Pulse, Pulse] = [lab.pulse("tunnel, new connections"), lab.pulse("tunnel")];

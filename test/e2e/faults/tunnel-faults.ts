@@ -3,7 +3,7 @@ import { waitFor } from "../../../lab/wait.ts";
 import type { LabMachine } from "../../../lab/machine.ts";
 import { type LoadedLab, processes } from "../load/loaded-lab.ts";
 import { type Fault, quiet } from "./fault.ts";
-import { refused, strangers } from "./stranger.ts";
+import { refused, rogueAgents } from "./rogue-agent.ts";
 
 const now = "date +%s%3N";
 const whole = 2;
@@ -150,20 +150,20 @@ export const tunnelFaults: readonly Fault[] = [
     },
   },
   {
-    name: "stranger dials",
+    name: "rogue agent dials",
     done: "agents without a certificate, with a foreign or an expired one, and with another CA than the server's dial all the time",
     recovered: "the server refuses them and is not disturbed",
     slow: true,
     strike: async (lab) => {
       const [node] = nodes(lab);
       const at = Date.now();
-      const dialling = strangers(lab.lab, refused);
+      const dialling = rogueAgents(lab.lab, refused);
       try {
-        for (const stranger of dialling) await stranger.isRefused();
+        for (const agent of dialling) await agent.isRefused();
       } finally {
-        for (const stranger of dialling) stranger.end();
+        for (const agent of dialling) agent.end();
       }
-      await waitFor("the strangers' end", 30, () => processes(node, "proxy-agent").length === 1);
+      await waitFor("the end of the rogue agents", 30, () => processes(node, "proxy-agent").length === 1);
       await lab.agentsAre(whole);
       return { at };
     },

@@ -4,7 +4,7 @@ import { waitFor } from "../../../lab/wait.ts";
 import { LoadedLab } from "../load/loaded-lab.ts";
 import { labWith, removeLab } from "../../support/lab.ts";
 import { type Loss, lostOf, record, rowsFile, strike } from "./fault.ts";
-import { prepareStrangers, refused, strangers } from "./stranger.ts";
+import { prepareRogueAgents, refused, rogueAgents } from "./rogue-agent.ts";
 import { tunnelFaults } from "./tunnel-faults.ts";
 
 const name = `faults${process.pid}`;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   loaded = new LoadedLab(lab);
   loaded.installHookWithoutMemory();
   await loaded.agentsAre(2);
-  await prepareStrangers(loaded);
+  await prepareRogueAgents(loaded);
 }, 180_000);
 afterAll(() => removeLab(name));
 
@@ -29,7 +29,7 @@ const expected: Readonly<Record<string, (loss: Loss) => void>> = {
   "8091 blocked": ({ words }) => {
     expect(words).toContain("No agent available");
   },
-  "stranger dials": ({ bad }) => {
+  "rogue agent dials": ({ bad }) => {
     expect(bad).toBe(0);
   },
 };
@@ -48,12 +48,12 @@ describe("calls flow through the tunnel, come back and lose nothing more, when",
 
 describe("an agent, the real program, is refused with", () => {
   it(`${refused.join(", ")}; the same with a good certificate is taken`, async () => {
-    const dialling = strangers(lab, [...refused, "a good certificate"]);
+    const dialling = rogueAgents(lab, [...refused, "a good certificate"]);
     try {
       const good = dialling.pop();
       await waitFor("the agent with a good certificate", 30, () => good?.isTaken() ?? false);
-      for (const [index, stranger] of dialling.entries()) {
-        const words = await stranger.isRefused();
+      for (const [index, agent] of dialling.entries()) {
+        const words = await agent.isRefused();
         record({
           done: `an agent with ${refused[index] ?? ""} dials`,
           lost: "nothing",
@@ -64,7 +64,7 @@ describe("an agent, the real program, is refused with", () => {
       await loaded.agentsAre(3);
       good?.end();
     } finally {
-      for (const stranger of dialling) stranger.end();
+      for (const agent of dialling) agent.end();
     }
     await loaded.agentsAre(2);
   }, 120_000);

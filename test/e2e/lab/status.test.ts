@@ -253,7 +253,7 @@ describe("status, of a tunnel that gets worse", () => {
   }, 60_000);
 
   it("says that the server does not run", async () => {
-    // So podman does not start it again, and the kubelet's stand-in does not know.
+    // So podman does not start it again, and the fake kubelet does not know.
     lab.bootstrap.must("/usr/bin/podman kill konnectivity-server-konnectivity-server");
     const status = await statusWith("server-down", "certificate-expired");
     expect(status.state).toBe("broken");

@@ -1,4 +1,4 @@
-import { ask } from "../ask.ts";
+import { httpRequest } from "../http-request.ts";
 import type { Certificate } from "../certificate.ts";
 import type { Cloud, Deployed } from "../cloud.ts";
 import { MetadataService } from "../metadata-service.ts";
@@ -60,7 +60,7 @@ export class Aws implements Cloud {
   async start(certificate: Certificate): Promise<void> {
     await this.#moto.listen({ address: "127.0.0.1", port: 443, certificate });
     await this.#moto.start();
-    this.#cluster = (await this.#moto.ask("make", infraID)) as Record<string, string>;
+    this.#cluster = (await this.#moto.run("make", infraID)) as Record<string, string>;
   }
 
   stop(): Promise<void> {
@@ -68,7 +68,7 @@ export class Aws implements Cloud {
   }
 
   async everything(): Promise<string[]> {
-    return (await this.#moto.ask("everything")) as string[];
+    return (await this.#moto.run("everything")) as string[];
   }
 
   unknownCalls(): readonly string[] {
@@ -77,7 +77,7 @@ export class Aws implements Cloud {
 
   async deployed(): Promise<Deployed> {
     type InBase64 = Omit<Deployed, "object" | "userData"> & { object: string; userData: string };
-    const found = (await this.#moto.ask("deployed", name, bucket)) as InBase64;
+    const found = (await this.#moto.run("deployed", name, bucket)) as InBase64;
     return {
       ...found,
       userData: Buffer.from(found.userData, "base64"),
@@ -86,18 +86,18 @@ export class Aws implements Cloud {
   }
 
   async anonymousStatus(): Promise<number> {
-    return (await ask({ host: `${bucket}.s3.${region}.amazonaws.com`, path: "/payload.ign" })).status;
+    return (await httpRequest({ host: `${bucket}.s3.${region}.amazonaws.com`, path: "/payload.ign" })).status;
   }
 
   async flipByte(): Promise<void> {
-    await this.#moto.ask("payload", bucket, true);
+    await this.#moto.run("payload", bucket, true);
   }
 
   /** While it is there moto judges every call by the caller's policies. */
   async metadata(identity: "its own" | "another" | "none"): Promise<MetadataService> {
     const { userData } = await this.deployed();
     const role = identity === "its own" ? name : decoy;
-    const credentials = (await this.#moto.ask("credentials", role)) as object;
+    const credentials = (await this.#moto.run("credentials", role)) as object;
     await this.#moto.judge(true);
     const text = (body: string) => ({ status: 200, body: Buffer.from(body) });
     const roles = "/latest/meta-data/iam/security-credentials/";

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { projectFile } from "../../../../src/runtime/project-files.js";
-import { ask } from "../ask.ts";
+import { httpRequest } from "../http-request.ts";
 import { ensurePython } from "../python.ts";
-import { type Answer, type Call, StandIn } from "../stand-in.ts";
+import { type FakeResponse, type Call, FakeServer } from "../fake-server.ts";
 
 const file = (name: string) => projectFile("test/e2e/clouds/aws", name);
 const place = { address: "127.0.0.2", port: 8080 };
@@ -11,7 +11,7 @@ const place = { address: "127.0.0.2", port: 8080 };
 export const ensureMoto = () => ensurePython("moto", 140, file("requirements.txt"));
 
 /** AWS's APIs: moto behind TLS, with a door where calls can be watched and cut off. */
-export class Moto extends StandIn {
+export class Moto extends FakeServer {
   #process: ChildProcess | undefined;
   #judging = false;
 
@@ -45,7 +45,7 @@ export class Moto extends StandIn {
   }
 
   /** What cluster.py says to this command. */
-  async ask(command: string, ...args: unknown[]): Promise<unknown> {
+  async run(command: string, ...args: unknown[]): Promise<unknown> {
     const env = { ...process.env, ...operator, AWS_CA_BUNDLE: process.env.SSL_CERT_FILE };
     const given = args.map((argument) => JSON.stringify(argument));
     const { stdout } = await promisify(execFile)(ensureMoto(), [file("cluster.py"), command, ...given], {
@@ -55,7 +55,7 @@ export class Moto extends StandIn {
     return JSON.parse(stdout);
   }
 
-  protected override async answer({ method, url, headers, body, host }: Call): Promise<Answer> {
+  protected override async respond({ method, url, headers, body, host }: Call): Promise<FakeResponse> {
     // Moto falls over a call without a signature while it judges. AWS refuses it, and says where the bucket is.
     if (this.#judging && headers.authorization === undefined)
       return { status: 403, headers: { "X-Amz-Bucket-Region": host.split(".").at(-3) ?? "" } };
@@ -65,9 +65,9 @@ export class Moto extends StandIn {
     return answer;
   }
 
-  async #forward(method: string, path: string, headers: Call["headers"] = {}, body?: Buffer): Promise<Answer> {
+  async #forward(method: string, path: string, headers: Call["headers"] = {}, body?: Buffer): Promise<FakeResponse> {
     const { address: host, port: httpPort } = place;
-    const said = await ask({ host, httpPort, method, path, headers, body });
+    const said = await httpRequest({ host, httpPort, method, path, headers, body });
     const { connection: _, "transfer-encoding": __, ...rest } = said.headers;
     return { ...said, headers: rest };
   }

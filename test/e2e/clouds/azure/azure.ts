@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { ensureGoProgram } from "../../../../lab/go-programs.js";
 import type { Certificate } from "../certificate.ts";
 import type { Cloud, Deployed } from "../cloud.ts";
-import type { Json } from "../stand-in.ts";
+import type { Json } from "../fake-server.ts";
 import { MetadataService } from "../metadata-service.ts";
 import { accepted, acceptedWithSas } from "../policy/checkov.ts";
 import { metadata } from "../../../support/stacks.ts";
 import { BlobService } from "./blob-service.ts";
 import { ResourceManager } from "./resource-manager.ts";
-import { AzureStandIn } from "./stand-in.ts";
+import { AzureFake } from "./fake.ts";
 import { tenant, tokenOf } from "./token.ts";
 
 const { infraID } = metadata;
@@ -98,7 +98,7 @@ export class Azure implements Cloud {
     };
   }
   readonly #blobs = new BlobService(accountName);
-  readonly #standIn = new AzureStandIn(this.#blobs);
+  readonly #standIn = new AzureFake(this.#blobs);
   readonly #arm = new ResourceManager(this.environment);
 
   constructor(way: Way) {

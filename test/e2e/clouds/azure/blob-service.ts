@@ -3,9 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { type ChildProcess, spawn } from "node:child_process";
 import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
-import { ask, type Said } from "../ask.ts";
+import { httpRequest, type Response } from "../http-request.ts";
 import type { Certificate } from "../certificate.ts";
-import { type Answer, type Call, StandIn } from "../stand-in.ts";
+import { type FakeResponse, type Call, FakeServer } from "../fake-server.ts";
 import { ensureAzurite } from "./azurite.ts";
 
 /** Apart from the resource manager, which is at the same port. */
@@ -18,13 +18,13 @@ const azuriteAt = { address: "127.0.0.3", port: 10_000 };
  * One storage account's blobs, as azurite, Microsoft's own emulator, keeps them. It judges keys, signed URLs and whether a
  * token is for it; what azurite does not know, whether the account takes keys and who has which role, is judged before.
  */
-export class BlobService extends StandIn {
+export class BlobService extends FakeServer {
   readonly account: string;
   readonly host: string;
   /** Opens everything in it. */
   readonly key = randomBytes(64).toString("base64");
   /** Refuses a call before azurite sees it. */
-  refuses: (call: Call) => Answer | undefined = () => undefined;
+  refuses: (call: Call) => FakeResponse | undefined = () => undefined;
   #process: ChildProcess | undefined;
 
   constructor(account: string) {
@@ -65,7 +65,7 @@ export class BlobService extends StandIn {
     await super.close();
   }
 
-  protected override async answer(call: Call): Promise<Answer> {
+  protected override async respond(call: Call): Promise<FakeResponse> {
     const refusal = this.refuses(call);
     if (refusal !== undefined) return refusal;
     const { status, headers, body } = await this.#azurite(call.method, call.url, call.headers, call.body);
@@ -75,10 +75,10 @@ export class BlobService extends StandIn {
     return { status, headers: rest, body };
   }
 
-  #azurite(method: string, path: string, headers: OutgoingHttpHeaders, body?: Buffer): Promise<Said> {
+  #azurite(method: string, path: string, headers: OutgoingHttpHeaders, body?: Buffer): Promise<Response> {
     const { address, port } = azuriteAt;
     const to = { host: address, https: { port, servername: this.host } };
-    return ask({ ...to, method, path, headers: { ...headers, host: this.host }, body });
+    return httpRequest({ ...to, method, path, headers: { ...headers, host: this.host }, body });
   }
 
   /** A call with the account's key, whether the account takes keys or not: as Azure itself does in its halls. */
@@ -87,7 +87,7 @@ export class BlobService extends StandIn {
     path: string,
     body: Buffer = Buffer.alloc(0),
     more: Record<string, string> = {},
-  ): Promise<Said> {
+  ): Promise<Response> {
     const headers: Record<string, string> = {
       "x-ms-date": new Date().toUTCString(),
       "x-ms-version": "2021-12-02",
@@ -113,7 +113,7 @@ export class BlobService extends StandIn {
   }
 
   /** A call as it is. */
-  fetch(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer): Promise<Said> {
-    return ask({ host: this.host, path, method, headers, body });
+  fetch(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer): Promise<Response> {
+    return httpRequest({ host: this.host, path, method, headers, body });
   }
 }

@@ -1,5 +1,5 @@
-import { ask } from "../ask.ts";
-import type { Json } from "../stand-in.ts";
+import { httpRequest } from "../http-request.ts";
+import type { Json } from "../fake-server.ts";
 
 /** Anything in Azure. */
 export interface Resource extends Json {
@@ -18,18 +18,18 @@ export class ResourceManager {
   }
 
   async get(id: string): Promise<Resource> {
-    return (await this.#ask(id)) as Resource;
+    return (await this.#get(id)) as Resource;
   }
 
   async list(collection: string): Promise<Resource[]> {
-    const { value } = (await this.#ask(collection)) as { value: Resource[] };
+    const { value } = (await this.#get(collection)) as { value: Resource[] };
     return value;
   }
 
-  async #ask(id: string): Promise<object> {
+  async #get(id: string): Promise<object> {
     const headers = { Authorization: `Bearer ${await this.tokenFor("https://management.azure.com")}` };
     const path = `${id}?api-version=2025-01-01`;
-    const { status, body } = await ask({ host: "management.azure.com", path, headers });
+    const { status, body } = await httpRequest({ host: "management.azure.com", path, headers });
     if (status !== 200) throw new Error(`GET ${id}: ${status} ${String(body)}`);
     return JSON.parse(String(body)) as object;
   }
@@ -41,7 +41,7 @@ export class ResourceManager {
       ...{ grant_type: "client_credentials", scope: `${service}/.default` },
       ...{ client_id: ARM_CLIENT_ID, client_secret: ARM_CLIENT_SECRET },
     });
-    const { body } = await ask({
+    const { body } = await httpRequest({
       ...{ host: "login.microsoftonline.com", path: `/${ARM_TENANT_ID}/oauth2/v2.0/token`, method: "POST" },
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
       body: Buffer.from(String(form)),

@@ -1,11 +1,11 @@
-import { ask } from "../ask.ts";
+import { httpRequest } from "../http-request.ts";
 import type { Certificate } from "../certificate.ts";
 import type { Cloud, Deployed, OpenPort } from "../cloud.ts";
 import { MetadataService } from "../metadata-service.ts";
 import { accepted } from "../policy/checkov.ts";
-import type { Json } from "../stand-in.ts";
+import type { Json } from "../fake-server.ts";
 import { metadata } from "../../../support/stacks.ts";
-import { GoogleStandIn, operatorToken, tokenOf } from "./stand-in.ts";
+import { GoogleFake, operatorToken, tokenOf } from "./fake.ts";
 
 const { infraID } = metadata;
 const project = metadata.gcp.projectID;
@@ -21,7 +21,7 @@ const object = "payload.ign";
 /** Asks an API, with the operator's token. */
 async function say(host: string, path: string, method = "GET"): Promise<Buffer> {
   const headers = { Authorization: `Bearer ${operatorToken}` };
-  const { status, body } = await ask({ host: `${host}.googleapis.com`, path, method, headers });
+  const { status, body } = await httpRequest({ host: `${host}.googleapis.com`, path, method, headers });
   if (status !== 200) throw new Error(`${method} ${path}: ${status} ${String(body)}`);
   return body;
 }
@@ -72,7 +72,7 @@ export class Google implements Cloud {
       softDeletePolicy: { retentionDurationSeconds: "0" },
     },
   };
-  readonly #standIn = new GoogleStandIn(project);
+  readonly #standIn = new GoogleFake(project);
 
   async start(certificate: Certificate): Promise<void> {
     const standIn = this.#standIn;
@@ -145,7 +145,7 @@ export class Google implements Cloud {
   }
 
   async anonymousStatus(): Promise<number> {
-    return (await ask({ host: "storage.googleapis.com", path: `/${bucket}/${object}` })).status;
+    return (await httpRequest({ host: "storage.googleapis.com", path: `/${bucket}/${object}` })).status;
   }
 
   flipByte(): void {

@@ -7,9 +7,9 @@ import { readProjectText } from "../../../src/runtime/project-files.js";
 import type { LoadedLab } from "../load/loaded-lab.ts";
 import { currentProxy, ensureGoProgram } from "../../../lab/go-programs.js";
 
-const folder = "/opt/lab/strangers";
+const folder = "/opt/lab/rogue-agents";
 
-/** What an agent shows of itself and whom it trusts, and the words in its log when nothing comes of it. */
+/** What an agent presents, which CA it trusts, and the refusal in its log. */
 const shown = {
   "no certificate": { ca: "server.crt", pair: undefined, refusal: "tls: certificate required" },
   "a foreign certificate": { ca: "server.crt", pair: "foreign", refusal: "tls: unknown certificate authority" },
@@ -24,23 +24,23 @@ const shown = {
 export type Shown = keyof typeof shown;
 export const refused = (Object.keys(shown) as Shown[]).filter((one) => shown[one].refusal !== undefined);
 
-/** Real agents on a node, beside the tunnel's own. */
-export function strangers(lab: Lab, which: readonly Shown[]): Stranger[] {
-  return which.map((one, index) => new Stranger(lab, one, 9000 + 2 * index));
+/** Starts real agents on a node, beside the tunnel's own. */
+export function rogueAgents(lab: Lab, which: readonly Shown[]): RogueAgent[] {
+  return which.map((one, index) => new RogueAgent(lab, one, 9000 + 2 * index));
 }
 
-/** Their keys; and the server, started again for that, takes agents of a second CA too. */
-export async function prepareStrangers(loaded: LoadedLab): Promise<void> {
+/** Creates their keys, and restarts the server so that it also accepts agents of a second CA. */
+export async function prepareRogueAgents(loaded: LoadedLab): Promise<void> {
   const { bootstrap, node } = loaded.lab;
-  node.must(`bash -s ${folder}`, {}, readProjectText("test/e2e/faults/strangers.sh"));
+  node.must(`bash -s ${folder}`, {}, readProjectText("test/e2e/faults/rogue-certificates.sh"));
   node.must(`cat >${folder}/server.crt`, {}, bootstrap.must(`cat ${tls}/serving/ca.crt`));
   bootstrap.must(`cat >>${tls}/serving/ca.crt`, {}, node.must(`cat ${folder}/second-ca.crt`));
   loaded.killServer();
   await loaded.agentsAre(loaded.lab.nodes.length);
 }
 
-/** A real agent that the tunnel did not start. */
-export class Stranger {
+/** A real agent that does not belong to the tunnel. */
+export class RogueAgent {
   readonly #what: Shown;
   readonly #child: ChildProcess;
   readonly #node: LabMachine;
@@ -65,7 +65,7 @@ export class Stranger {
       stream?.on("data", (part: Buffer) => (this.#log += String(part)));
   }
 
-  /** Until it has heard why. What it was told. */
+  /** Waits until the agent is refused. @returns the refusal */
   async isRefused(): Promise<string> {
     const { refusal } = shown[this.#what];
     if (refusal === undefined) throw new Error(`an agent with ${this.#what} is not refused`);

@@ -1,45 +1,45 @@
 import type { CloudName } from "../../../support/clouds.ts";
 import type { Plan, Planned } from "./agent-port.ts";
 
-type Spoil = (rule: Planned, plan: Plan) => void;
+type Mutate = (rule: Planned, plan: Plan) => void;
 
 const set =
-  (values: Planned["values"]): Spoil =>
+  (values: Planned["values"]): Mutate =>
   (rule) => {
     Object.assign(rule.values, values);
   };
-const twice: Spoil = (rule, plan) => {
+const twice: Mutate = (rule, plan) => {
   plan.planned_values.root_module.resources.push({ ...rule });
 };
-const never: Spoil = (rule, plan) => {
+const never: Mutate = (rule, plan) => {
   const { root_module } = plan.planned_values;
   root_module.resources = root_module.resources.filter((one) => one !== rule);
 };
-/** As if it referred to something else. */
+/** Makes an argument refer to something else. */
 const refersTo =
-  (argument: string, address: string): Spoil =>
+  (argument: string, address: string): Mutate =>
   (rule, plan) => {
     const found = plan.configuration.root_module.resources.find((one) => one.address === rule.address);
     if (found !== undefined) found.expressions = { ...found.expressions, [argument]: { references: [address] } };
   };
 const another =
-  (type: string): Spoil =>
+  (type: string): Mutate =>
   (_, plan) => {
     plan.planned_values.root_module.resources.push({ address: `${type}.more`, type, values: {} });
   };
 
-interface Spoiling {
+interface Mutations {
   /** The type of the rules. */
   readonly type: string;
-  /** What is done to the first rule, and the sentence that must come. */
-  readonly ways: readonly (readonly [said: string, spoil: Spoil])[];
+  /** Each mutation of the first rule, after the words that the check must answer with. */
+  readonly cases: readonly (readonly [said: string, mutate: Mutate])[];
 }
 
-/** Plans that our rules must refuse: what could go wrong with 8091. */
-export const spoilings: Record<CloudName, Spoiling> = {
+/** Plans that the policy must refuse: each has one error in the rules for port 8091. */
+export const mutations: Record<CloudName, Mutations> = {
   aws: {
     type: "aws_vpc_security_group_ingress_rule",
-    ways: [
+    cases: [
       ["lets the world in", set({ referenced_security_group_id: null, cidr_ipv4: "0.0.0.0/0" })],
       ["lets the world in", set({ referenced_security_group_id: null, cidr_ipv6: "::/0" })],
       ["who is no node", set({ referenced_security_group_id: "sg-another" })],
@@ -53,7 +53,7 @@ export const spoilings: Record<CloudName, Spoiling> = {
   },
   azure: {
     type: "azurerm_network_security_rule",
-    ways: [
+    cases: [
       ["lets the world in", set({ source_address_prefix: "*" })],
       ["lets the world in", set({ source_address_prefix: "Internet" })],
       ["lets the world in", set({ source_address_prefix: null, source_address_prefixes: ["::/0"] })],
@@ -69,7 +69,7 @@ export const spoilings: Record<CloudName, Spoiling> = {
   },
   google: {
     type: "google_compute_firewall",
-    ways: [
+    cases: [
       ["lets the world in", set({ source_ranges: ["0.0.0.0/0"] })],
       ["who is no node", set({ source_tags: ["another"] })],
       ["more than tcp 8091", set({ allow: [{ protocol: "tcp", ports: ["8091", "8092"] }] })],

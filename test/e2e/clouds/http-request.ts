@@ -1,7 +1,7 @@
 import { request as overHttp, type OutgoingHttpHeaders } from "node:http";
 import { request as overHttps } from "node:https";
 
-export interface Asked {
+export interface Request {
   readonly host: string;
   readonly path: string;
   readonly method?: string;
@@ -9,19 +9,25 @@ export interface Asked {
   readonly body?: Buffer;
   /** @default - https, at its own port */
   readonly httpPort?: number;
-  /** For https elsewhere: whose certificate is expected there. */
+  /** For https at another port: the name that the certificate must have. */
   readonly https?: { readonly port: number; readonly servername: string };
 }
 
-export interface Said {
+export interface Response {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: Buffer;
 }
 
-/** One request, and all of its answer. */
-export function ask({ httpPort, https, body = Buffer.alloc(0), headers = {}, ...asked }: Asked): Promise<Said> {
-  const options = { ...asked, ...https, agent: false, headers: { ...headers, "content-length": body.length } };
+/** Sends one request and reads the whole response. */
+export function httpRequest({
+  httpPort,
+  https,
+  body = Buffer.alloc(0),
+  headers = {},
+  ...target
+}: Request): Promise<Response> {
+  const options = { ...target, ...https, agent: false, headers: { ...headers, "content-length": body.length } };
   return new Promise((resolve, reject) => {
     const request = httpPort === undefined ? overHttps(options) : overHttp({ ...options, port: httpPort });
     request.once("error", reject).once("response", (response) => {

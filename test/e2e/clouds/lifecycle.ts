@@ -8,15 +8,15 @@ import type { Cloud, ExpectedPointer } from "./cloud.ts";
 import type { Ended } from "./command.ts";
 import { Deployment } from "./deployment.ts";
 import { agentPortMistakes, type Plan } from "./policy/agent-port.ts";
-import { spoilings } from "./policy/spoiled.ts";
+import { mutations } from "./policy/mutations.ts";
 import { checkPlan } from "./policy/checkov.ts";
 import { FirstBoot } from "./first-boot.ts";
-import type { Place } from "./place.ts";
+import type { TestEnv } from "./test-env.ts";
 import { validateEvery } from "./validate.ts";
 
 const sha512 = (bytes: Buffer) => createHash("sha512").update(bytes).digest("hex");
 
-/** What makes the tunnel on the machine, with its mode. */
+/** The tunnel's files on the machine, with their modes. */
 const assets = {
   "/usr/local/bin/bootkube.sh": "555",
   "/usr/local/bin/konnectivity-bootstrap.sh": "555",
@@ -37,18 +37,18 @@ function pointerText({ source, signature, httpTotal }: ExpectedPointer, object: 
 }
 
 const succeeds = ({ code, output }: Ended) => {
-  // From the first error on: before that there is nothing but progress.
+  // Before the first error there is only progress output.
   expect(code, output.slice(Math.max(0, output.search(/^Error|Error:/m)))).toBe(0);
 };
 
-/** What the cloud's provider says of the stack before there is any cloud. */
-export function testProvider({ cloud: { name, mistake }, place: { folder } }: Tested): void {
+/** Whether the cloud's provider accepts the stack, without a cloud. */
+export function testProvider({ cloud: { name, mistake }, env: { folder } }: CloudUnderTest): void {
   describe("the provider", () => {
-    it("takes the stack with every combination of options", async () => {
+    it("accepts the stack with every combination of options", async () => {
       succeeds(await validateEvery(name, folder));
     });
 
-    it("sees a mistake that Terraform itself does not know", async () => {
+    it("reports an error that Terraform itself does not know", async () => {
       const { right, wrong, said } = mistake;
       const { code, output } = await validateEvery(name, folder, (text) => text.replaceAll(right, wrong));
       expect(code).toBe(1);
@@ -57,20 +57,20 @@ export function testProvider({ cloud: { name, mistake }, place: { folder } }: Te
   });
 }
 
-/** A cloud with a cluster in it, and a user's folder for it. It is there while its tests run. */
-export class Tested {
+/** A fake cloud with a cluster in it, and a user's folder for it. It exists while its tests run. */
+export class CloudUnderTest {
   readonly cloud: Cloud;
-  readonly place: Place;
+  readonly env: TestEnv;
   #before: string[] | undefined;
   #deployment: Deployment | undefined;
 
-  constructor(cloud: Cloud, place: Place) {
+  constructor(cloud: Cloud, env: TestEnv) {
     this.cloud = cloud;
-    this.place = place;
+    this.env = env;
     beforeAll(async () => {
-      await cloud.start(place.certificate, place.folder);
+      await cloud.start(env.certificate, env.folder);
       this.#before = await cloud.everything();
-      this.#deployment = new Deployment(cloud, place.folder);
+      this.#deployment = new Deployment(cloud, env.folder);
     });
     afterEach(() => {
       expect(cloud.unknownCalls()).toEqual([]);
@@ -83,7 +83,7 @@ export class Tested {
     return this.#deployment;
   }
 
-  /** Nothing but what was there before. */
+  /** The cloud contains what it contained before the deploy, and nothing else. */
   async cloudIsAsBefore(): Promise<void> {
     expect(await this.cloud.everything()).toEqual(this.#before);
   }
@@ -93,7 +93,7 @@ export class Tested {
     expect(this.deployment.inState()).toEqual([]);
   }
 
-  /** A command was killed, and did not do all that it was to do. */
+  /** A command was killed before it had done everything. */
   async wasCutOff({ code, output }: Ended): Promise<void> {
     expect(code, output).not.toBe(0);
     expect(await this.cloud.everything()).not.toEqual(this.#before);
@@ -101,12 +101,24 @@ export class Tested {
 }
 
 /**
- * A bootstrap machine's life in a cloud: one test goes on where the one before it ended.
- * @param eventful whether it is changed, replaced and its removal cut off too
+ * A bootstrap machine's life in a cloud: each test continues where the one before it ended.
+ * @param withChanges whether the machine is also changed and replaced, and its removal interrupted
  */
-export function testLife(tested: Tested, eventful = true): void {
+export function testLifecycle(tested: CloudUnderTest, withChanges = true): void {
+  testDeployed(tested);
+  testFirstBoot(tested);
+  if (withChanges) {
+    testChanges(tested);
+    return;
+  }
+  it("is removed, and nothing is left", async () => {
+    succeeds(await tested.deployment.destroy().ended);
+    await tested.nothingIsLeft();
+  });
+}
+
+function testDeployed(tested: CloudUnderTest): void {
   const { cloud } = tested;
-  const { folder, certificate } = tested.place;
   describe("a bootstrap machine", () => {
     it("is deployed", async () => {
       const { code, output } = await tested.deployment.deploy().ended;
@@ -115,7 +127,7 @@ export function testLife(tested: Tested, eventful = true): void {
       expect(code, `${output}\n${why}`).toBe(0);
     });
 
-    it("is in the cloud as it is meant to be", async () => {
+    it("is in the cloud as it is configured", async () => {
       const { userData, tags, openPorts, memberOf, store, object } = await cloud.deployed();
       const { sources, destination, clusterTag, pointer } = cloud.expected;
       const agents = openPorts.filter(({ port }) => port.includes("8091"));
@@ -130,7 +142,7 @@ export function testLife(tested: Tested, eventful = true): void {
       expect(String(userData)).toBe(pointerText(pointer, object, String(userData)));
     });
 
-    it("has a payload that strangers cannot read", async () => {
+    it("has a payload that anonymous requests cannot read", async () => {
       expect(await cloud.anonymousStatus()).toBeGreaterThanOrEqual(400);
     });
 
@@ -139,7 +151,11 @@ export function testLife(tested: Tested, eventful = true): void {
       expect(code, output).toBe(0);
     });
   });
+}
 
+function testFirstBoot(tested: CloudUnderTest): void {
+  const { cloud } = tested;
+  const { folder, certificate } = tested.env;
   describe("at first boot", () => {
     async function boot(
       identity: "its own" | "another" | "none",
@@ -194,9 +210,12 @@ export function testLife(tested: Tested, eventful = true): void {
       await cloud.flipByte();
     });
   });
+}
 
-  describe.runIf(eventful)("after that", () => {
-    it("another payload, another size and another disk leave the machine alone", async () => {
+function testChanges(tested: CloudUnderTest): void {
+  const { cloud } = tested;
+  describe("after that", () => {
+    it("a changed payload, size and disk leave the machine alone", async () => {
       const { machine } = await cloud.deployed();
       tested.deployment.changePayload();
       tested.deployment.configure(cloud.otherParts);
@@ -211,7 +230,7 @@ export function testLife(tested: Tested, eventful = true): void {
       expect(said).toContain("The machine stays as it was made");
     });
 
-    it("with replaceMachine it is replaced, by one with all of that", async () => {
+    it("with replaceMachine it is replaced by a machine with all of these changes", async () => {
       const { machine } = await cloud.deployed();
       tested.deployment.configure(cloud.otherParts, { replaceMachine: true });
       succeeds(await tested.deployment.deploy().ended);
@@ -222,7 +241,7 @@ export function testLife(tested: Tested, eventful = true): void {
       expect(userData).toBe(pointerText(cloud.expected.pointer, after.object, userData));
     });
 
-    it("nothing is removed while no cluster says that it may be", async () => {
+    it("nothing is removed while no cluster says that it can be", async () => {
       const all = await cloud.everything();
       const { code, output } = await tested.deployment.destroyUnasked();
       expect(code).not.toBe(0);
@@ -230,7 +249,7 @@ export function testLife(tested: Tested, eventful = true): void {
       expect(await cloud.everything()).toEqual(all);
     });
 
-    it("a removal that was cut off is finished by the next, from a machine without the install folder", async () => {
+    it("an interrupted removal is finished by the next one, from a machine without the install folder", async () => {
       const removal = tested.deployment.destroy();
       cloud.when("machine is removed", () => {
         removal.kill(() => tested.deployment.stateIsWhole());
@@ -240,15 +259,10 @@ export function testLife(tested: Tested, eventful = true): void {
       await tested.nothingIsLeft();
     });
   });
-
-  it.skipIf(eventful)("is removed, and nothing is left", async () => {
-    succeeds(await tested.deployment.destroy().ended);
-    await tested.nothingIsLeft();
-  });
 }
 
-/** What policies say of the plan. The folder must have been deployed from before. */
-export function testPlan(tested: Tested): void {
+/** What policies say about the plan. The folder must have been deployed before. */
+export function testPlan(tested: CloudUnderTest): void {
   const { cloud } = tested;
   describe("its plan", () => {
     let text = "";
@@ -256,31 +270,31 @@ export function testPlan(tested: Tested): void {
       text = await tested.deployment.planAsJson();
     });
 
-    it("opens 8091 to the nodes, and plans that do not are refused", () => {
+    it("opens 8091 to the nodes only, and mutated plans are refused", () => {
       const { sources } = cloud.expected;
       expect(agentPortMistakes(JSON.parse(text) as Plan, sources)).toEqual([]);
-      const { type, ways } = spoilings[cloud.name];
-      for (const [said, spoil] of ways) {
+      const { type, cases } = mutations[cloud.name];
+      for (const [said, mutate] of cases) {
         const plan = JSON.parse(text) as Plan;
         const rule = plan.planned_values.root_module.resources.find((one) => one.type === type);
         if (rule === undefined) throw new Error(`no ${type}`);
-        spoil(rule, plan);
+        mutate(rule, plan);
         expect(agentPortMistakes(plan, sources).join("\n")).toContain(said);
       }
     });
 
-    it("has nothing for checkov to find but what is accepted", async () => {
-      const file = join(tested.place.folder, "plan.json");
+    it("has no checkov findings other than the accepted ones", async () => {
+      const file = join(tested.env.folder, "plan.json");
       writeFileSync(file, text);
-      const { failed, passed } = await checkPlan(file, tested.place.folder);
+      const { failed, passed } = await checkPlan(file, tested.env.folder);
       expect(passed).toBeGreaterThan(20);
       expect(failed).toEqual(Object.keys(cloud.accepted).sort());
     });
   });
 }
 
-export function testCutOffDeploy(tested: Tested): void {
-  it("of a deploy that was cut off nothing is left", async () => {
+export function testCutOffDeploy(tested: CloudUnderTest): void {
+  it("an interrupted deploy leaves nothing behind once it is destroyed", async () => {
     const { cloud, deployment } = tested;
     const deploy = deployment.deploy();
     cloud.when("machine is made", () => {

@@ -8,7 +8,7 @@
  * behind the instance groups.
  */
 import { createHash } from "node:crypto";
-import { type Answer, type Call, type Json, jsonOf, StandIn } from "../stand-in.ts";
+import { type FakeResponse, type Call, type Json, jsonOf, FakeServer } from "../fake-server.ts";
 
 /** Every host name that it answers to. */
 export const googleHosts = [
@@ -23,7 +23,7 @@ export const googleHosts = [
 const links = "https://www.googleapis.com/compute/v1/";
 const projectNumber = "123456789012";
 const created = "2026-01-01T00:00:00Z";
-const done: Answer = { status: 200, body: { kind: "compute#operation", name: "operation-1", status: "DONE" } };
+const done: FakeResponse = { status: 200, body: { kind: "compute#operation", name: "operation-1", status: "DONE" } };
 
 interface StoredObject {
   readonly description: Json;
@@ -38,11 +38,11 @@ export const operatorToken = "operator";
 /** The token that the metadata service gives to a machine with this account. */
 export const tokenOf = (email: string) => `token of ${email}`;
 
-const problem = (status: number, message: string): Answer => ({
+const problem = (status: number, message: string): FakeResponse => ({
   status,
   body: { error: { code: status, message, errors: [{ reason: status === 404 ? "notFound" : "refused", message }] } },
 });
-const ok = (body: object = {}): Answer => ({ status: 200, body });
+const ok = (body: object = {}): FakeResponse => ({ status: 200, body });
 const lastOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const asLink = (path: string) => (path.startsWith("https://") ? path : `${links}${path}`);
 
@@ -53,7 +53,7 @@ const isPublic = ({ bindings = [] }: Policy) =>
 /** What Compute Engine has lists of here. */
 const collections = ["instances", "instanceGroups", "firewalls", "disks", "subnetworks"];
 
-export class GoogleStandIn extends StandIn {
+export class GoogleFake extends FakeServer {
   /** Everything in Compute Engine, by its path from "projects/" on. */
   readonly #things = new Map<string, Json>();
   readonly #buckets = new Map<string, Json>();
@@ -69,7 +69,7 @@ export class GoogleStandIn extends StandIn {
     this.#project = project;
   }
 
-  protected override answer(call: Call): Answer | undefined {
+  protected override respond(call: Call): FakeResponse | undefined {
     const { host, path, headers } = call;
     const api = /^(\/upload)?\/(compute|storage)\/v1\//.test(path) || host === "iam.googleapis.com";
     if (api && headers.authorization !== `Bearer ${operatorToken}`) return problem(401, "Whose token is this?");
@@ -100,7 +100,7 @@ export class GoogleStandIn extends StandIn {
     if (bytes !== undefined) bytes[100] = (bytes[100] ?? 0) ^ 1;
   }
 
-  #compute(call: Call, path: string): Answer | undefined {
+  #compute(call: Call, path: string): FakeResponse | undefined {
     const { method } = call;
     const parts = path.split("/");
     const collection = parts.at(-2) ?? "";
@@ -199,7 +199,7 @@ export class GoogleStandIn extends StandIn {
   }
 
   /** What is done to something that exists. */
-  #change(call: Call, path: string, verb: string): Answer | undefined {
+  #change(call: Call, path: string, verb: string): FakeResponse | undefined {
     const found = this.#things.get(path);
     const wanted = jsonOf(call);
     const members = this.#members.get(path);
@@ -221,7 +221,7 @@ export class GoogleStandIn extends StandIn {
     return done;
   }
 
-  #remove(path: string): Answer {
+  #remove(path: string): FakeResponse {
     this.#things.delete(path);
     this.#members.delete(path);
     // An instance takes its disk along, and leaves its groups.
@@ -234,7 +234,7 @@ export class GoogleStandIn extends StandIn {
     return done;
   }
 
-  #storage(call: Call, [bucket = "", kind, ...rest]: readonly string[]): Answer | undefined {
+  #storage(call: Call, [bucket = "", kind, ...rest]: readonly string[]): FakeResponse | undefined {
     const { method } = call;
     const found = this.#buckets.get(bucket);
     if (bucket === "" && method === "GET") return ok({ items: [...this.#buckets.values()] });
@@ -268,7 +268,7 @@ export class GoogleStandIn extends StandIn {
     }
   }
 
-  #newBucket(call: Call): Answer {
+  #newBucket(call: Call): FakeResponse {
     const wanted = jsonOf(call);
     const name = String(wanted.name);
     if (this.#buckets.has(name)) return problem(409, `The bucket ${name} already exists`);
@@ -288,7 +288,7 @@ export class GoogleStandIn extends StandIn {
     return ok(bucket);
   }
 
-  #policy(call: Call, name: string, { iamConfiguration }: Json): Answer | undefined {
+  #policy(call: Call, name: string, { iamConfiguration }: Json): FakeResponse | undefined {
     if (call.method === "GET") return ok(this.#policies.get(name));
     if (call.method !== "PUT") return undefined;
     const policy: Policy = { ...jsonOf(call), etag: "x=" };
@@ -298,7 +298,7 @@ export class GoogleStandIn extends StandIn {
     return ok(policy);
   }
 
-  #object({ method, query }: Call, path: string): Answer | undefined {
+  #object({ method, query }: Call, path: string): FakeResponse | undefined {
     const found = this.#objects.get(path);
     if (found === undefined) return problem(404, `The object ${path} does not exist`);
     if (method === "GET" && query.get("alt") === "media") return { status: 200, body: found.bytes };
@@ -309,7 +309,7 @@ export class GoogleStandIn extends StandIn {
   }
 
   /** Two parts in one request: the description and the bytes. */
-  #upload({ method, path, query, headers, body }: Call): Answer | undefined {
+  #upload({ method, path, query, headers, body }: Call): FakeResponse | undefined {
     const bucket = path.split("/")[5] ?? "";
     const boundary = /boundary="?([^";]+)/.exec(headers["content-type"] ?? "")?.[1];
     if (method !== "POST" || query.get("uploadType") !== "multipart" || boundary === undefined) return undefined;
@@ -338,7 +338,7 @@ export class GoogleStandIn extends StandIn {
   }
 
   /** As Ignition does: the bytes, if the caller's account may read them. */
-  #fetch({ method, path, headers }: Call): Answer | undefined {
+  #fetch({ method, path, headers }: Call): FakeResponse | undefined {
     if (method !== "GET") return undefined;
     const [, bucket = ""] = path.split("/");
     const found = this.#objects.get(path.slice(1));
@@ -354,7 +354,7 @@ export class GoogleStandIn extends StandIn {
     return found === undefined ? problem(404, "No such object") : { status: 200, body: found.bytes };
   }
 
-  #account(call: Call): Answer | undefined {
+  #account(call: Call): FakeResponse | undefined {
     const [, project, email] = /^\/v1\/projects\/([^/]+)\/serviceAccounts(?:\/([^/]+))?$/.exec(call.path) ?? [];
     if (project === undefined) return undefined;
     if (email === undefined) {

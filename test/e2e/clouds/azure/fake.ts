@@ -8,7 +8,7 @@
  * in pages; a deleted account cannot be restored.
  */
 import { randomUUID } from "node:crypto";
-import { type Answer, type Call, type Json, jsonOf, StandIn } from "../stand-in.ts";
+import { type FakeResponse, type Call, type Json, jsonOf, FakeServer } from "../fake-server.ts";
 import type { BlobService } from "./blob-service.ts";
 import type { Resource } from "./resource-manager.ts";
 import { audiences, claimsIn, operator, tenant, tokenOf } from "./token.ts";
@@ -16,8 +16,8 @@ import { audiences, claimsIn, operator, tenant, tokenOf } from "./token.ts";
 /** Every host name that it answers to. */
 export const azureHosts = ["management.azure.com", "login.microsoftonline.com"];
 
-const ok = (body: object = {}): Answer => ({ status: 200, body });
-const problem = (status: number, code: string, message: string): Answer => ({
+const ok = (body: object = {}): FakeResponse => ({ status: 200, body });
+const problem = (status: number, code: string, message: string): FakeResponse => ({
   status,
   body: { error: { code, message } },
 });
@@ -28,7 +28,7 @@ const roleDefinition = {
   properties: { roleName: "Storage Blob Data Reader", type: "BuiltInRole" },
 };
 
-export class AzureStandIn extends StandIn {
+export class AzureFake extends FakeServer {
   /** Everything, by its id in lower case: Azure does not mind which. */
   readonly #resources = new Map<string, Resource>();
   readonly #customData = new Map<string, string>();
@@ -55,7 +55,7 @@ export class AzureStandIn extends StandIn {
     return Buffer.from(this.#customData.get(machine.toLowerCase()) ?? "", "base64");
   }
 
-  protected override answer(call: Call): Answer | undefined | Promise<Answer> {
+  protected override respond(call: Call): FakeResponse | undefined | Promise<FakeResponse> {
     const { method, host, path, query, headers } = call;
     if (host === "login.microsoftonline.com")
       return path.endsWith("/oauth2/v2.0/token") ? this.#login(call) : undefined;
@@ -75,13 +75,13 @@ export class AzureStandIn extends StandIn {
   }
 
   /** The one who logs in is the operator. */
-  #login({ body }: Call): Answer {
+  #login({ body }: Call): FakeResponse {
     const service = (new URLSearchParams(String(body)).get("scope") ?? "").replace(/\/+\.default.*$/, "");
     return ok({ token_type: "Bearer", expires_in: 86_400, access_token: tokenOf(operator, service) });
   }
 
   /** What azurite does not judge: whether the account takes keys, and what a token's owner may do. */
-  #refusesBlob({ method, path, query, headers }: Call): Answer | undefined {
+  #refusesBlob({ method, path, query, headers }: Call): FakeResponse | undefined {
     const account = this.#list(/\/storageaccounts\/[^/]+$/).find(({ name }) => name === this.#blobs.account);
     if (account === undefined) return problem(404, "ResourceNotFound", "The account does not exist");
     const byKey = headers.authorization?.startsWith("SharedKey") === true || query.has("sig");
@@ -101,13 +101,13 @@ export class AzureStandIn extends StandIn {
       : problem(403, "AuthorizationPermissionMismatch", "This identity has no role for that");
   }
 
-  #post(key: string): Answer | undefined {
+  #post(key: string): FakeResponse | undefined {
     if (!key.endsWith("/listkeys")) return undefined;
     const { key: value } = this.#blobs;
     return ok({ keys: ["key1", "key2"].map((keyName) => ({ keyName, value, permissions: "FULL" })) });
   }
 
-  #get(path: string, key: string): Answer | undefined {
+  #get(path: string, key: string): FakeResponse | undefined {
     if (key.endsWith("/roledefinitions")) return ok({ value: [roleDefinition] });
     if (key.endsWith(`/roledefinitions/${lastOf(roleDefinition.id)}`)) return ok(roleDefinition);
     const found = this.#resources.get(key);
@@ -145,7 +145,7 @@ export class AzureStandIn extends StandIn {
       .map(([, resource]) => resource);
   }
 
-  async #container({ method, path, body }: Call, key: string): Promise<Answer> {
+  async #container({ method, path, body }: Call, key: string): Promise<FakeResponse> {
     if (method === "DELETE") {
       this.#resources.delete(key);
       await this.#blobs.call("DELETE", `/${lastOf(path)}?restype=container`);
@@ -160,7 +160,7 @@ export class AzureStandIn extends StandIn {
     return { status: 201, body: this.#resources.get(key) };
   }
 
-  #put(call: Call, key: string): Answer | undefined {
+  #put(call: Call, key: string): FakeResponse | undefined {
     const { path, method } = call;
     const before = this.#resources.get(key);
     const body = jsonOf(call);
@@ -168,7 +168,7 @@ export class AzureStandIn extends StandIn {
     const properties = { ...(method === "PATCH" && before?.properties), ...(body.properties as Json) };
     const wanted = { ...(method === "PATCH" && before), ...body, properties };
     const type = /.*\/providers\/microsoft\.\w+\/([^/]+)(?:\/[^/]+\/([^/]+))?\/[^/]+$/.exec(key);
-    const adders: Record<string, () => Answer | Json> = {
+    const adders: Record<string, () => FakeResponse | Json> = {
       storageaccounts: () => this.#account(path, wanted),
       networkinterfaces: () => this.#interface(path, wanted),
       virtualmachines: () => this.#machine(path, wanted, before),
@@ -180,7 +180,7 @@ export class AzureStandIn extends StandIn {
     };
     const added = adders[type?.[2] ?? type?.[1] ?? ""]?.();
     if (added === undefined) return undefined;
-    if ("status" in added) return added as unknown as Answer;
+    if ("status" in added) return added as unknown as FakeResponse;
     const { properties: more, ...rest } = { ...wanted, ...added } as { properties: Json };
     this.has(path, more, rest);
     // An account must be there at once, other things may say when they are.
@@ -216,7 +216,7 @@ export class AzureStandIn extends StandIn {
     return { properties: { ...made, ...wanted.properties } };
   }
 
-  #rule(key: string, { properties }: { properties: Json }): Answer | Json {
+  #rule(key: string, { properties }: { properties: Json }): FakeResponse | Json {
     const same = this.#inside(key.slice(0, key.lastIndexOf("/") + 1)).find(
       (rule) =>
         rule.id.toLowerCase() !== key &&
@@ -265,7 +265,7 @@ export class AzureStandIn extends StandIn {
     };
   }
 
-  #remove(key: string): Answer {
+  #remove(key: string): FakeResponse {
     if (!this.#resources.has(key)) return { status: 204 };
     for (const found of [...this.#resources.keys()])
       if (found === key || found.startsWith(`${key}/`)) this.#resources.delete(found);

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Certificate } from "./certificate.ts";
 
-/** A request to a stand-in. */
+/** A request to a fake server. */
 export interface Call {
   readonly method: string;
   readonly host: string;
@@ -15,14 +15,14 @@ export interface Call {
   readonly body: Buffer;
 }
 
-/** What a stand-in says. An object goes out as JSON. */
-export interface Answer {
+/** The response of a fake server. An object is sent as JSON. */
+export interface FakeResponse {
   readonly status: number;
   readonly body?: Buffer | object;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Where a stand-in listens: a cloud's own port on a loopback address. */
+/** Where a fake server listens: a cloud's own port on a loopback address. */
 export interface Listening {
   readonly address: string;
   readonly port: number;
@@ -31,16 +31,16 @@ export interface Listening {
 }
 
 /**
- * A server that plays a cloud. What it is not made for it answers with 501 and keeps in `unknown`, which a test must find
- * empty: a stand-in that guesses proves nothing.
+ * A server that imitates a cloud's API. It answers unknown calls with 501 and records them in `unknown`, which a test must
+ * find empty: a fake that guesses proves nothing.
  */
-export abstract class StandIn {
+export abstract class FakeServer {
   readonly unknown: string[] = [];
   readonly #servers: Server[] = [];
   #trap: { matches: (call: Call) => boolean; spring: () => void } | undefined;
 
-  /** @returns undefined for a call that it is not made for */
-  protected abstract answer(call: Call): Answer | undefined | Promise<Answer>;
+  /** @returns undefined for an unknown call */
+  protected abstract respond(call: Call): FakeResponse | undefined | Promise<FakeResponse>;
 
   async listen({ address, port, certificate }: Listening): Promise<number> {
     const listener: RequestListener = (request, response) => {
@@ -48,11 +48,11 @@ export abstract class StandIn {
         if (this.#trap?.matches(call) === true) {
           const { spring } = this.#trap;
           this.#trap = undefined;
-          // Never answered, and nothing is done: as if the line had been cut on the way.
+          // Neither carried out nor answered, as if the connection had been cut.
           spring();
           return;
         }
-        const { status, body, headers = {} } = (await this.answer(call)) ?? this.#notKnown(call);
+        const { status, body, headers = {} } = (await this.respond(call)) ?? this.#notKnown(call);
         const json = body !== undefined && !Buffer.isBuffer(body);
         response.writeHead(status, { ...(json && { "Content-Type": "application/json" }), ...headers });
         response.end(call.method === "HEAD" ? undefined : json ? JSON.stringify(body) : body);
@@ -81,9 +81,9 @@ export abstract class StandIn {
     );
   }
 
-  #notKnown({ method, host, path }: Call): Answer {
+  #notKnown({ method, host, path }: Call): FakeResponse {
     this.unknown.push(`${method} ${host}${path}`);
-    return { status: 501, body: { error: { code: 501, message: `The stand-in does not know ${method} ${path}` } } };
+    return { status: 501, body: { error: { code: 501, message: `The fake does not know ${method} ${path}` } } };
   }
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# strangers.sh FOLDER: keys and certificates that agents may show: a foreign one, and of a second CA, for which somebody has
-# to make the server trust it, one that is good and one that has expired. The tunnel's own CA has no key any more.
+# rogue-certificates.sh FOLDER: keys and certificates for rogue agents: one of a foreign CA; and of a second CA, which the server
+# must be made to trust, a good one and an expired one. (The key of the tunnel's own CA no longer exists.)
 set -euo pipefail
 umask 077
 mkdir -p "$1"
