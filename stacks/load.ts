@@ -137,7 +137,7 @@ export const inCloud = ({ platforms }: Config) => configFormat.clouds.some(({ na
 export function withoutConsequences(problems: readonly Problem[], invalidOptions: readonly string[]): Problem[] {
   const follows = (option: string) =>
     invalidOptions.some((path) => path === option || path.startsWith(`${option}.`) || option.startsWith(`${path}.`));
-  return problems.filter(({ options }) => !options.some(follows));
+  return problems.filter(({ options = [] }) => !options.some(follows));
 }
 
 const labsWithDefaults = () =>

@@ -27,7 +27,7 @@ export function buildPointer(options: PointerOptions, sha512: string) {
     };
     const given = Object.entries(needUrl).filter(([, value]) => value !== undefined);
     if (given.length > 0)
-      throw new UserError(...given.map(([option]) => problem("pointer-option-without-url", { option })));
+      throw new UserError(...given.map(([flag]) => problem("pointer-option-without-url", { flag })));
     return undefined;
   }
   const { config, warnings } = pointerTo({

@@ -33,7 +33,7 @@ export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptio
   const real = { "--ssh": ssh, "--node": node[0], "--kubeconfig": kubeconfig };
   const named = Object.entries(real).flatMap(([option, value]) => (value === undefined ? [] : [option]));
   if (name !== undefined && named.length > 0)
-    throw new UserError(...named.map((option) => problem("lab-or-cluster", { option })));
+    throw new UserError(...named.map((flag) => problem("lab-or-cluster", { flag })));
   if (named.length === 0) return { transports: await transportsOfLab(name ?? "local") };
   const { sshTransports } = await import("../cluster/probe.ts");
   const machine = ssh === true ? await machineDeployedHere() : ssh;

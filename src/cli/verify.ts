@@ -32,7 +32,7 @@ export function verifyCommand(output: Output): Command {
 export function checkOptions({ name, kubeconfig, finish }: VerifyOptions): void {
   if (kubeconfig === undefined) return;
   const wrong = [...(name === undefined ? [] : ["--name"]), ...(finish === true ? ["--finish"] : [])];
-  if (wrong.length > 0) throw new UserError(...wrong.map((option) => problem("verify-lab-only", { option })));
+  if (wrong.length > 0) throw new UserError(...wrong.map((flag) => problem("verify-lab-only", { flag })));
 }
 
 async function verify(options: VerifyOptions): Promise<VerifiedCheck[]> {

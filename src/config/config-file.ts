@@ -87,7 +87,7 @@ const aboutValues: readonly ProblemCode[] = [
 /** The place of the first option that the file has, or of what the first one is missing in. */
 function withPosition(found: Problem, yaml: YamlFile): Problem {
   if (found.position !== undefined || !aboutValues.includes(found.code)) return found;
-  const places = found.options.map((option) => yaml.find(option));
+  const places = (found.options ?? []).map((option) => yaml.find(option));
   const place = places.find(({ exact }) => exact) ?? places[0];
   return place === undefined ? found : { ...found, position: place.position };
 }

@@ -93,12 +93,12 @@ const sentences = {
     `${p.found} is not a URL that a pointer can name: give https://…, s3://bucket/key or gs://bucket/object.`,
   "pointer-scheme-unknown": (p: { scheme: string }) =>
     `Ignition of the supported releases cannot fetch a payload by "${p.scheme}": use https, s3 or gs (http only on a network that you trust with every secret of the cluster).`,
-  "pointer-option-not-honoured": (p: { option: string; scheme: string; reason: string }) =>
-    `${p.option} has no effect for a ${p.scheme} source: ${p.reason}.`,
-  "pointer-option-invalid": (p: { option: string; found: string; expected: string }) =>
-    `${p.option} is ${p.found}; expected ${p.expected}.`,
-  "pointer-option-without-url": (p: { option: string }) =>
-    `${p.option} belongs to the pointer, which is only made with --url: add --url or leave it out.`,
+  "pointer-option-not-honoured": (p: { setting: string; scheme: string; reason: string }) =>
+    `${p.setting} has no effect for a ${p.scheme} source: ${p.reason}.`,
+  "pointer-option-invalid": (p: { setting: string; found: string; expected: string }) =>
+    `${p.setting} is ${p.found}; expected ${p.expected}.`,
+  "pointer-option-without-url": (p: { flag: string }) =>
+    `${p.flag} belongs to the pointer, which is only made with --url: add --url or leave it out.`,
 
   // Files
   "file-unreadable": (p: { file: string; reason: string; advice: string }) =>
@@ -149,11 +149,10 @@ const sentences = {
     `The state of ${p.stack} cannot be read: ${p.reason}; run \`npx cdktf synth\` and \`terraform -chdir=${p.folder} init\`, then try again.`,
 
   // verify, status and gather
-  "lab-or-cluster": (p: { option: string }) =>
-    `--name is a lab's and ${p.option} is a real cluster's: give one of them.`,
+  "lab-or-cluster": (p: { flag: string }) => `--name is a lab's and ${p.flag} is a real cluster's: give one of them.`,
   "machine-unclear": (p: { found: string }) =>
     `--ssh without a destination means the bootstrap machine that was deployed from here, and the state has ${p.found}: give one, like --ssh core@10.0.0.5.`,
-  "verify-lab-only": (p: { option: string }) => `${p.option} is for the lab: leave it out with --kubeconfig.`,
+  "verify-lab-only": (p: { flag: string }) => `${p.flag} is for the lab: leave it out with --kubeconfig.`,
   "kubeconfig-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not a kubeconfig that can be used: ${p.detail}; give the one in auth/ of the install folder.`,
   "cluster-unreachable": (p: { server: string; reason: string }) =>
@@ -175,8 +174,8 @@ export interface Problem {
   readonly code: ProblemCode;
   /** One sentence, without the position. */
   readonly message: string;
-  /** The options that it is about, like aws.vpcId. Empty if it is about something else. */
-  readonly options: readonly string[];
+  /** The options that it is about, like aws.vpcId. Left out if it is about something else. */
+  readonly options?: readonly string[];
   /** Where in the config file. @default - it is about something else, or no file was read */
   readonly position?: Position;
 }
@@ -184,11 +183,9 @@ export interface Problem {
 export function problem<C extends ProblemCode>(code: C, ...parameters: Parameters<Sentences[C]>): Problem {
   const sentence = sentences[code] as (...p: Parameters<Sentences[C]>) => string;
   const { option, options } = (parameters[0] ?? {}) as { option?: string; options?: Options };
-  return {
-    code,
-    message: sentence(...parameters),
-    options: options === undefined ? [option].filter((name) => name !== undefined) : namesOf(options),
-  };
+  const single = option === undefined ? undefined : [option];
+  const names = options === undefined ? single : namesOf(options);
+  return { code, message: sentence(...parameters), ...(names && { options: names }) };
 }
 
 /** A problem as it is printed: its sentence, after the place in the file as compilers write it. */

@@ -42,8 +42,8 @@ export function pointerTo(props: PointerProps): Pointer {
     throw new UserError(problem("pointer-scheme-unknown", { scheme: parsed.protocol.slice(0, -1) }));
 
   const problems: Problem[] = [];
-  const notHonoured = (option: string, reason: string) =>
-    problems.push(problem("pointer-option-not-honoured", { option, scheme: parsed.protocol.slice(0, -1), reason }));
+  const notHonoured = (setting: string, reason: string) =>
+    problems.push(problem("pointer-option-not-honoured", { setting, scheme: parsed.protocol.slice(0, -1), reason }));
   if (caBundle !== undefined && !scheme.ca)
     notHonoured(
       "A CA bundle",
@@ -60,7 +60,7 @@ export function pointerTo(props: PointerProps): Pointer {
   if (totalTimeoutSeconds !== undefined && !(Number.isSafeInteger(totalTimeoutSeconds) && totalTimeoutSeconds > 0))
     problems.push(
       problem("pointer-option-invalid", {
-        option: "The total time-out",
+        setting: "The total time-out",
         found: String(totalTimeoutSeconds),
         expected: "whole seconds above 0",
       }),
@@ -116,7 +116,7 @@ function isPlainUrl(url: string): boolean {
 function* caBundleProblems(bundle: string): Generator<Problem> {
   const certificates = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const bad = (found: string) =>
-    problem("pointer-option-invalid", { option: "The CA bundle", found, expected: "one or more PEM certificates" });
+    problem("pointer-option-invalid", { setting: "The CA bundle", found, expected: "one or more PEM certificates" });
   if (bundle.includes("PRIVATE KEY")) yield bad("a file with a private key in it");
   if (certificates.length === 0) yield bad("a file without a PEM certificate");
   for (const certificate of certificates) {
@@ -129,13 +129,13 @@ function* caBundleProblems(bundle: string): Generator<Problem> {
 }
 
 function* proxyProblems(proxy: NonNullable<PointerProps["proxy"]>): Generator<Problem> {
-  for (const [option, url] of [
+  for (const [setting, url] of [
     ["The http proxy", proxy.http],
     ["The https proxy", proxy.https],
   ] as const) {
     if (url !== undefined && !(isPlainUrl(url) && /^https?:$/.test(new URL(url).protocol)))
       yield problem("pointer-option-invalid", {
-        option,
+        setting,
         found: JSON.stringify(withoutQuery(url)),
         expected: "a URL like http://proxy.example.com:3128",
       });
