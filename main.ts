@@ -5,6 +5,7 @@ import { findConfigFile, load } from "./stacks/load.ts";
 import { resolve } from "./stacks/resolve.ts";
 import { describeProblem, UserError, type Warning } from "./src/core/errors.ts";
 import { oneLine, printable } from "./src/core/printable.ts";
+import { packageProblem } from "./src/runtime/packages.js";
 
 /** Config in, a bootstrap stack and a teardown stack for each of its platforms out. */
 async function main(): Promise<void> {
@@ -23,8 +24,10 @@ function printWarnings(warnings: readonly Warning[]): void {
 }
 
 main().catch((error: unknown) => {
-  if (error instanceof UserError)
-    for (const problem of error.problems) console.error(`error: ${oneLine(describeProblem(problem))}`);
-  else console.error(printable(inspect(error)));
+  // The stack of a platform is loaded on demand, and with it the npm package of its provider.
+  const sentences =
+    error instanceof UserError ? error.problems.map(describeProblem) : [packageProblem(error) ?? []].flat();
+  for (const sentence of sentences) console.error(`error: ${oneLine(sentence)}`);
+  if (sentences.length === 0) console.error(printable(inspect(error)));
   process.exitCode = 1;
 });

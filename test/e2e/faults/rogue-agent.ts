@@ -69,7 +69,7 @@ export class RogueAgent {
   async isRefused(): Promise<string> {
     const { refusal } = shown[this.#what];
     if (refusal === undefined) throw new Error(`an agent with ${this.#what} is not refused`);
-    await waitFor(`"${refusal}" to an agent with ${this.#what}`, 30, () => {
+    await waitFor(`"${refusal}" to an agent with ${this.#what}`, 90, () => {
       if (this.isTaken()) throw new Error(`an agent with ${this.#what} was taken`);
       return this.#log.includes(refusal);
     });

@@ -67,5 +67,5 @@ describe("an agent, the real program, is refused with", () => {
       for (const agent of dialling) agent.end();
     }
     await loaded.agentsAre(2);
-  }, 120_000);
+  }, 240_000);
 });

@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-status-"));
 let lab: Lab;
 
 /** The kubelet of the node, which starts its agent; not the shell that asks. */
-const kubelet = "$(pgrep -f '[s]tand-in.js kubelet')";
+const kubelet = "$(pgrep -f '[f]akes/main.js kubelet')";
 const port = "INPUT -p tcp --dport 8091";
 /** What the agent's volume holds. */
 const certs = `/run/lab-kubelet/${agentName}-0/certs`;
