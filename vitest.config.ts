@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** `npm test`: unit and synth tests. They need Node.js, Terraform and git, and neither root nor Linux. */
@@ -7,6 +8,7 @@ export default defineConfig({
     // Workers keep what they loaded: every isolated file would load cdktf and the providers again.
     pool: "threads",
     isolate: false,
+    maxWorkers: availableParallelism(),
     // A terminal shows progress by itself; a CI log needs failures and figures only.
     reporters:
       process.env.CI === undefined ? "default" : ["minimal", ...(process.env.GITHUB_ACTIONS ? ["github-actions"] : [])],
