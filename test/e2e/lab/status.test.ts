@@ -164,13 +164,17 @@ describe("status, of a tunnel that gets worse", () => {
       lab.node.must(
         `nsenter --net --target "$(/usr/bin/podman inspect --format '{{.State.Pid}}' webhook-webhook)" iptables ${verb} INPUT -p tcp --dport 8443 -j REJECT --reject-with tcp-reset`,
       );
+    // The kube-apiserver's own calls fail too while the node is slow.
+    const failed = async () =>
+      Number(/(\d+) error_response \(an agent could not reach the/.exec(JSON.stringify(await statusWith()))?.[1] ?? 0);
+    const before = await failed();
     refusal("-I");
     const words = `dial tcp ${lab.addresses.webhookPod}:8443: connect: connection refused`;
     const { code, body } = lab.createConfigMap(lab.bootstrap, "refused", { tunnelled: "true" });
     expect(code).toBe(500);
     expect(body.message).toContain(words);
     refusal("-D");
-    expect(sentence(await statusWith(), "dial-errors")).toContain("1 error_response (an agent could not reach the");
+    expect(await failed()).toBeGreaterThan(before);
     const log = lab.bootstrap.must("/usr/bin/podman logs konnectivity-server-konnectivity-server 2>&1");
     expect(log).toContain(`"DIAL_RSP contains failure" err="${words}"`);
   });
