@@ -74,6 +74,8 @@ const sentences = {
     `The state folder ${p.folder} holds the state of ${p.remembered}, which is still deployed, and this is ${p.infraId}: destroy that one first, or give this cluster a state folder of its own (state.local.folder).`,
   "state-lost": (p: { file: string; backup: string }) =>
     `The state ${p.file} is empty although the one before it, ${p.backup}, has resources: Terraform was stopped while it wrote, and would now take everything for gone; copy the second over the first, and run the same command again.`,
+  "state-damaged": (p: { file: string; backup: string }) =>
+    `The state ${p.file} is not complete JSON: Terraform was stopped while it wrote; if ${p.backup} is complete, copy it over the file, and run the same command again.`,
   "state-is-link": (p: { file: string }) =>
     `The state ${p.file} is a link, and Terraform would write to whatever it leads to: put the file itself there, or give its folder as state.local.folder.`,
   "config-gone": (p: { file: string; folder: string }) =>

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { UserError, problem } from "../core/errors.ts";
 
 /** The file of a stack's local state. */
 export const stateFileOf = (folder: string, stack: string) => join(folder, `${stack}.tfstate`);
@@ -21,15 +22,23 @@ interface StateJson {
   readonly resources?: readonly { mode: string; type: string; name: string; instances: readonly unknown[] }[];
 }
 
-/** Reads a local state file. @returns undefined if there is none, or an empty one */
+/** Reads a local state file. Throws a UserError if it is not JSON. @returns undefined if there is none, or an empty one */
 export function readState(file: string): TerraformState | undefined {
   const text = textOf(file);
   if (text.trim() === "") return undefined;
-  const { outputs = {}, resources = [] } = JSON.parse(text) as StateJson;
+  const { outputs = {}, resources = [] } = parse(file, text);
   const addresses = resources
     .filter(({ mode, instances }) => mode === "managed" && instances.length > 0)
     .map(({ type, name }) => `${type}.${name}`);
   return { addresses, outputs };
+}
+
+function parse(file: string, text: string): StateJson {
+  try {
+    return JSON.parse(text) as StateJson;
+  } catch {
+    throw new UserError(problem("state-damaged", { file, backup: stateBackupOf(file) }));
+  }
 }
 
 /** Whether a local state file has resources. A search in its text, because it must also find those of a truncated file. */

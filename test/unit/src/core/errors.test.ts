@@ -7,6 +7,7 @@ import { findConfigFile } from "../../../../stacks/load.ts";
 import { configFormat } from "../../../../stacks/platforms.ts";
 import { amiIn } from "../../../../constructs/aws/config.ts";
 import { imageIn } from "../../../../constructs/google/config.ts";
+import { readState } from "../../../../src/files/terraform-state.ts";
 import { readUserFile, writeUserFiles } from "../../../../src/files/user-file.ts";
 import { readInstallDir } from "../../../../src/config/install-dir.ts";
 import { readStream } from "../../../../src/config/stream.ts";
@@ -188,6 +189,14 @@ const provocations: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, r
         project.synth();
         project.write(".state/aws-bootstrap.tfstate.backup", deployedState);
         project.synth();
+      });
+    },
+  ],
+  "state-damaged": [
+    () => {
+      inProject((project) => {
+        project.write("aws.tfstate", deployedState.slice(0, -9));
+        readState(join(project.folder, "aws.tfstate"));
       });
     },
   ],
