@@ -10,7 +10,7 @@ import { oneLine } from "../src/core/printable.ts";
 import { UserError, problem } from "../src/core/errors.ts";
 import { payloadFileName } from "../constructs/shared/payload-file.ts";
 import { protectLocalState } from "../constructs/shared/local-state.ts";
-import { program } from "../src/runtime/program.ts";
+import { program } from "../src/runtime/project-files.js";
 import { templatesLeft } from "../src/core/terraform-literal.ts";
 import type { BootstrapStack } from "./bootstrap-stack.ts";
 import { configPrefix } from "./config-prefix.ts";

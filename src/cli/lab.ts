@@ -10,7 +10,7 @@ import type { Lab } from "../../lab/lab.ts";
 import type { LabLayout } from "../core/lab-layout.ts";
 import { interruptible } from "./interruptible.ts";
 import type { Output } from "./output.ts";
-import { program } from "../runtime/program.ts";
+import { program } from "../runtime/project-files.js";
 
 const nameOption = ["--name <name>", "the lab's name", labName, "local"] as const;
 

@@ -10,7 +10,7 @@ import { inLines } from "../core/printable.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { configOption } from "./config.ts";
 import type { Output } from "./output.ts";
-import { program } from "../runtime/program.ts";
+import { program } from "../runtime/project-files.js";
 import {
   configFileFor,
   configFor,

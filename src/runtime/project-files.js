@@ -15,6 +15,9 @@ export const projectRoot = dirname(dirname(dirname(fileURLToPath(import.meta.url
  */
 export const projectFile = (...segments) => join(projectRoot, ...segments);
 
+/** The command line's program: commands and the stacks' steps start it again. */
+export const program = projectFile("cli/konnectivity-bootstrap.js");
+
 /**
  * The text of a file of the project.
  * @param {string} path path from the project's root

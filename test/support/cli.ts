@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { main } from "../../src/cli/main.ts";
 import { outputTo } from "../../src/cli/output.ts";
-import { program } from "../../src/runtime/program.ts";
+import { program } from "../../src/runtime/project-files.js";
 
 export { program };
 
