@@ -39,32 +39,4 @@ describe("the probe", () => {
     if (!("sections" in probe)) throw new Error(probe.unreachable);
     expect(parseProbe(probe.sections).server).toMatchObject({ ended: false, lastLogLine: "== ended" });
   });
-
-  it("reports the proxy of an agent, unless NO_PROXY lists the server", () => {
-    const proxyWith = (proxies: string) =>
-      parseProbe(
-        new Map([
-          ["agent-1.container", "running x"],
-          ["agent-1.arguments", "--proxy-server-host=10.0.0.10\n--proxy-server-port=8091"],
-          ["agent-1.proxies", proxies],
-        ]),
-      ).agents[0]?.proxy;
-    expect(proxyWith("")).toBeUndefined();
-    expect(proxyWith("HTTPS_PROXY=http://p:3128")).toBe("http://p:3128");
-    expect(proxyWith("https_proxy=http://p:3128\nNO_PROXY=.svc,10.0.0.10")).toBeUndefined();
-  });
-
-  it("reports the stage of the tunnel in which bootkube.sh fails", () => {
-    const failedIn = (...stages: readonly object[]) =>
-      parseProbe(
-        new Map([
-          ["record", "{}"],
-          ["stages", stages.map((one) => JSON.stringify(one)).join("\n")],
-        ]),
-      ).server?.failedStage;
-    const failure = { phase: "stage end", stage: "konnectivity-certs", result: "failure" };
-    expect(failedIn(failure, { phase: "service end", result: "failure" })).toBe("konnectivity-certs");
-    expect(failedIn(failure, { ...failure, result: "success" })).toBeUndefined();
-    expect(failedIn({ ...failure, stage: "cb-bootstrap" })).toBeUndefined();
-  });
 });
