@@ -12,7 +12,7 @@ export interface CloudBootstrapStackProps extends BootstrapStackProps {
     /** A few hex digits that make names unique in the whole cloud. */
     readonly uniquePart: string;
   };
-  /** Tags (Google: labels) for every resource that takes them, in addition to the cluster's own. */
+  /** Tags or labels for every resource that accepts them, in addition to the cluster's own. */
   readonly tags: Readonly<Record<string, string>>;
   /** The machine's private IP address. @default - the subnet assigns one */
   readonly fixedAddress?: string;

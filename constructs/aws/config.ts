@@ -71,12 +71,12 @@ const schema = z.strictObject(
     rootVolumeSizeGiB: integer(100, 16384).default(120).describe("The machine's disk, gp3 and encrypted."),
     rootVolumeKmsKeyArn: kmsKey().optional().describe("Encrypts the root volume. Default: the account's default key."),
     payloadKmsKeyArn: kmsKey().optional().describe("Encrypts the payload. Default: S3's own key."),
-    allowedBootstrapSshCidr: network().optional().describe("Who may come by ssh (22). Default: nobody."),
+    allowedBootstrapSshCidr: network().optional().describe("The network that may connect by ssh (22). Default: none."),
     allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
     bootstrapInstanceProfile: pattern("the name of an instance profile", /^[\w+=,.@-]{1,128}$/)
       .optional()
       .describe(
-        "An instance profile of yours that may read the payload. Default: a new one that can read that object and nothing else.",
+        "Your own instance profile, which can read the payload. Default: a new one that can read that object and nothing else.",
       ),
     permissionsBoundaryArn: arn("iam", ":123456789012:policy/…", "policy/[\\w+=,.@/-]+", "(?:\\d{12}|aws)")
       .optional()

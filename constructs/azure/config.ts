@@ -127,7 +127,7 @@ const schema = z.strictObject(
       .optional()
       .describe("A public key for the account core; Azure demands one. Default: one that bootstrap.ign has for core."),
     publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
-    allowedBootstrapSshCidr: network().optional().describe("Who may come by ssh (22). Default: nobody."),
+    allowedBootstrapSshCidr: network().optional().describe("The network that may connect by ssh (22). Default: none."),
     allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
     pointer: oneOf("sas", "identity")
       .default("sas")
@@ -140,7 +140,7 @@ const schema = z.strictObject(
     bootstrapIdentityId: idOf("a user-assigned identity", "Microsoft.ManagedIdentity/userAssignedIdentities/*")
       .optional()
       .describe(
-        "An identity of yours for the machine; with `pointer: identity` it must be able to read the payload. Default: none, with `pointer: identity` a new one that can read that container and nothing else.",
+        "Your own identity for the machine; with `pointer: identity` it must be able to read the payload. Default: none, with `pointer: identity` a new one that can read that container and nothing else.",
       ),
     identityWaitSeconds: integer(0, 1800)
       .optional()

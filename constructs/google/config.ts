@@ -58,7 +58,7 @@ const schema = z.strictObject(
       .array(networkTag(), { error: "a list of at most 10 network tags" })
       .max(10, { error: "a list of at most 10 network tags" })
       .default([])
-      .describe("More network tags for the machine, for routes or rules of yours."),
+      .describe("More network tags for the machine, for your own routes or rules."),
     autoRegisterInstanceGroup: boolean()
       .default(true)
       .describe("Whether the machine joins an instance group behind the API's load balancer."),
@@ -102,7 +102,7 @@ const schema = z.strictObject(
     )
       .optional()
       .describe(
-        "A service account of yours for the machine; it may read the payload's bucket while that exists. Default: a new one that can read that bucket and nothing else.",
+        "Your own service account for the machine; it may read the payload's bucket while that exists. Default: a new one that can read that bucket and nothing else.",
       ),
     identityWaitSeconds: integer(0, 900)
       .default(120)
@@ -110,7 +110,9 @@ const schema = z.strictObject(
     bucketName: pattern("a bucket name (3 to 63 lower case letters, digits and -)", /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/)
       .optional()
       .describe("The payload's bucket. Default: <infra ID>-bootstrap-<part of the cluster's ID>."),
-    allowedBootstrapSshCidr: ipv4Network().optional().describe("Who may come by ssh (22). Default: nobody."),
+    allowedBootstrapSshCidr: ipv4Network()
+      .optional()
+      .describe("The network that may connect by ssh (22). Default: none."),
     allowedBootstrapJournalCidr: ipv4Network()
       .optional()
       .describe("Who may read the journal (19531). Default: nobody."),

@@ -45,7 +45,7 @@ export async function clusterChecks(file: string): Promise<Check[]> {
       : failed("agents are given neither a certificate nor a token (authentication: none)");
   };
   const dial = `openssl s_client -connect ${host}:${ports.agent} -alpn h2 -ign_eof`;
-  const webhook = "create an object that a webhook of yours must allow, while the bootstrap runs";
+  const webhook = "create an object that one of your webhooks must allow, while the bootstrap runs";
 
   return toChecks({
     "step-1": () =>
@@ -60,7 +60,7 @@ export async function clusterChecks(file: string): Promise<Check[]> {
     "step-4": () => notLookedAt("no webhook is put into a real cluster"),
     "step-5": during(webhook),
     "step-6": () => agentsAreRemoved(state),
-    "step-7": () => notLookedAt("create an object that a webhook of yours must allow, after the bootstrap's end"),
+    "step-7": () => notLookedAt("create an object that one of your webhooks must allow, after the bootstrap's end"),
     "security-1": byToken
       ? onMachine(`grep authentication-audience ${staticPodManifest}`)
       : byCertificate(onMachine(`grep cluster-ca-cert ${staticPodManifest}`)),

@@ -75,7 +75,7 @@ const commonShape = (platforms: readonly Platform[]) => ({
   tags: z
     .record(z.string(), z.string({ error: "a text" }), { error: "an object of texts" })
     .default({})
-    .describe("Your own tags (Google: labels), on everything that takes them."),
+    .describe("Your own tags, on every resource that accepts tags or labels."),
   firewall: oneOf("managed", "external")
     .default("managed")
     .describe("`external`: no rule for 8091 is made; the one that is needed is an output."),
