@@ -1,5 +1,6 @@
 import type { RequiredIngress } from "./konnectivity/required-ingress.ts";
 import { loopbackKubeconfig } from "./konnectivity/names.ts";
+import { defaultAgentPort } from "./konnectivity/agent-port.ts";
 import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
 import { renderTunnel, type TunnelAssets } from "./konnectivity/tunnel.ts";
 import { type Bootstrap, checkBootstrap } from "./ignition/check.ts";
@@ -60,17 +61,29 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
 }
 
 /**
- * The record in a payload keeps 0.1.0's word for `tunnel.image: release`. Another word would change the bytes of every
- * payload with a tunnel, and with them every machine that `replaceMachine: true` may replace. Drop `toRecorded` when
- * `payloadVersion` changes for another reason, and keep `fromRecorded` for older payloads.
+ * The record in a payload keeps 0.1.0's word for `tunnel.image: release`, and leaves out a port that 0.1.0 would have
+ * taken. Anything else would change the bytes of every payload with a tunnel, and with them every machine that
+ * `replaceMachine: true` may replace. Drop `toRecorded` when `payloadVersion` changes for another reason, and keep
+ * `fromRecorded` for older payloads.
  */
 const recordedImage = "payload";
 
-const toRecorded = (tunnel: Tunnel): unknown =>
-  tunnel !== "off" && tunnel.image === "release" ? { ...tunnel, image: recordedImage } : tunnel;
+function toRecorded(tunnel: Tunnel): unknown {
+  if (tunnel === "off") return tunnel;
+  const { port, ...rest } = tunnel;
+  // The order of the keys is a part of the bytes: an assigned key keeps its place.
+  return {
+    ...rest,
+    ...(rest.image === "release" && { image: recordedImage }),
+    ...(port !== defaultAgentPort && { port }),
+  };
+}
 
-const fromRecorded = (options: unknown): unknown =>
-  isObject(options) && options.image === recordedImage ? { ...options, image: "release" } : options;
+function fromRecorded(options: unknown): unknown {
+  if (!isObject(options)) return options;
+  const { image } = options;
+  return { port: defaultAgentPort, ...options, image: image === recordedImage ? "release" : image };
+}
 
 function prepare(
   bootstrapIgn: string,

@@ -214,7 +214,7 @@ export function agentArguments(options: TunnelOptions, release: Release): string
     logtostderr: "true",
     v: 2,
     "proxy-server-host": placeholders.serverHost,
-    "proxy-server-port": ports.agent,
+    "proxy-server-port": options.port,
     "ca-cert": `${certificates}/ca.crt`,
     "agent-cert": options.authentication === "mtls" ? `${certificates}/tls.crt` : undefined,
     "agent-key": options.authentication === "mtls" ? `${certificates}/tls.key` : undefined,

@@ -16,12 +16,14 @@ export const bootstrapOnly = { "openshift.io/bootstrap-only": "true" } as const;
 export const agentLabels = { app: agentName, ...bootstrapOnly } as const;
 
 export const ports = {
-  /** Agents dial the server here. */
+  /** Agents dial the server here, unless `tunnel.port` says otherwise. */
   agent: 8091,
   /** The kube-apiserver dials the server here with `transport: tcp`. */
   server: 8090,
   /** Health of server and agent; 2041 is konnectivity's in OpenShift's port registry. */
   health: 2041,
+  /** Metrics of the server; the proxy's default. */
+  admin: 8095,
 } as const;
 
 /**

@@ -3,6 +3,7 @@ import { isDialable } from "../addresses.ts";
 import { oneOf, pattern, integer, boolean } from "../schema/fields.ts";
 import { parseConfig } from "../schema/parse.ts";
 import { releases } from "../releases.ts";
+import { agentPortSchema } from "./agent-port.ts";
 
 /**
  * Not only digits and dots, which is a mistyped address; not a word of listenAddress; not localhost, which is another
@@ -54,6 +55,7 @@ const tunnelOptionsSchema = z.strictObject(
       .describe(
         "Where the server listens for agents: the bootstrap address, every address, or another one of the machine's.",
       ),
+    port: agentPortSchema.describe("The TCP port on which the server listens for agents, and which they dial."),
     image: z
       .union(
         [

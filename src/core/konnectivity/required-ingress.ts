@@ -1,6 +1,5 @@
 import { isIpAddress } from "../addresses.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
-import { ports } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
 /** The one firewall rule that is needed while the bootstrap machine exists. */
@@ -15,12 +14,12 @@ export interface RequiredIngress {
 }
 
 export function requiredIngress(options: TunnelOptions, networks: ClusterNetworks): RequiredIngress {
-  const { address, listenAddress } = options;
+  const { address, listenAddress, port } = options;
   const known = [listenAddress, address].find(isIpAddress);
   return {
     direction: "ingress",
     protocol: "tcp",
-    port: ports.agent,
+    port,
     sources: {
       who: "every control-plane and worker node (pods leave a node with the node's address)",
       networks: networks.machineNetworks,

@@ -44,7 +44,7 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
     "server-ca-cert": overSocket ? undefined : `${frontend}/ca.crt`,
 
     // The agents' side is always TLS. Without cluster-ca-cert or a token review anyone may register.
-    "agent-port": ports.agent,
+    "agent-port": options.port,
     "agent-bind-address": listenAddress === "all" ? undefined : placeholders.listenAddress,
     "cluster-cert": `${serving}/tls.crt`,
     "cluster-key": `${serving}/tls.key`,
