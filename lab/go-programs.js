@@ -30,7 +30,7 @@ import { projectFile } from "../src/runtime/project-files.js";
  */
 
 /** No symbol table and no debug information: a third smaller. */
-const small = "-s -w";
+export const small = "-s -w";
 
 /**
  * @param {string} version
@@ -44,20 +44,6 @@ const proxy = (version, firstTime) => ({
     "proxy-server": "sigs.k8s.io/apiserver-network-proxy/cmd/server",
     "proxy-agent": "sigs.k8s.io/apiserver-network-proxy/cmd/agent",
   },
-  ldflags: small,
-});
-
-/**
- * A Terraform provider, named as Terraform looks for it in a mirror.
- * @param {string} name
- * @param {string} version
- * @param {string} firstTime
- */
-const provider = (name, version, firstTime) => ({
-  folder: `test/e2e/clouds/providers/${name}`,
-  title: `the Terraform provider ${name} ${version}`,
-  firstTime,
-  binaries: { [`terraform-provider-${name}_v${version}_x5`]: `github.com/hashicorp/terraform-provider-${name}` },
   ldflags: small,
 });
 
@@ -116,9 +102,6 @@ const programs = {
     ldflags: small,
     cgo: true,
   },
-  "provider-aws": provider("aws", "6.34.0", "about 36 minutes and 6 GB of memory"),
-  "provider-azurerm": provider("azurerm", "5.2.0", "about 12 minutes"),
-  "provider-google": provider("google", "6.50.0", "about 5 minutes"),
 };
 
 /** @typedef {keyof typeof programs} GoProgramName */
@@ -149,12 +132,7 @@ export function ensureGoProgram(name) {
   const program = programs[name];
   const binaries = Object.keys(program.binaries);
   const named = namedFolder(name);
-  const folder =
-    named === undefined
-      ? cached(`${name}-${digestOf(program)}`, (unfinished) => {
-          build(program, unfinished);
-        })
-      : resolve(named);
+  const folder = named === undefined ? ensureBuilt(name, program) : resolve(named);
   if (named !== undefined) for (const binary of binaries) mustBeExecutable(folder, binary);
   const paths = Object.fromEntries(binaries.map((binary) => [binary, join(folder, binary)]));
   return /** @type {{ [Binary in keyof (typeof programs)[Name]["binaries"]]: string }} */ (paths);
@@ -183,7 +161,25 @@ export const titleOf = (name) => programs[name].title;
  * Whether a Go program is built already, from this very source.
  * @param {GoProgramName} name
  */
-export const isBuilt = (name) => existsSync(inCache(`${name}-${digestOf(programs[name])}`));
+export const isBuilt = (name) => isInCache(name, programs[name]);
+
+/**
+ * The same for a program that is not in the list above.
+ * @param {string} name
+ * @param {GoProgram} program
+ */
+export const isInCache = (name, program) => existsSync(inCache(`${name}-${digestOf(program)}`));
+
+/**
+ * Builds a program, in the list above or not, unless this very source is built already.
+ * @param {string} name
+ * @param {GoProgram} program
+ * @returns {string} the folder with its binaries
+ */
+export const ensureBuilt = (name, program) =>
+  cached(`${name}-${digestOf(program)}`, (unfinished) => {
+    build(program, unfinished);
+  });
 
 /** @param {string} name */
 const inCache = (name) => join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "konnectivity-bootstrap", name);
