@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
+import { defaultLabName } from "../core/lab-layout.ts";
 import type { Outcome, VerifiedCheck } from "../cluster/verify.ts";
 import { labName, mustBeRoot, runningLab } from "./lab.ts";
 import type { Output } from "./output.ts";
@@ -16,7 +17,7 @@ interface VerifyOptions {
 export function verifyCommand(output: Output): Command {
   return new Command("verify")
     .description("prove the tunnel: seven steps and nine security scenarios, each with what was seen")
-    .option("--name <lab>", "the lab on this machine (default: local)", labName)
+    .option("--name <lab>", `the lab on this machine (default: ${defaultLabName})`, labName)
     .option("--kubeconfig <file>", "a real cluster instead: what its API alone can show, and nothing is changed")
     .option("--finish", "also end the lab's bootstrap, and look at what is left")
     .option("--json", "for machines")
@@ -37,7 +38,7 @@ export function checkOptions({ name, kubeconfig, finish }: VerifyOptions): void 
 
 async function verify(options: VerifyOptions): Promise<VerifiedCheck[]> {
   checkOptions(options);
-  const { name = "local", kubeconfig, finish = false } = options;
+  const { name = defaultLabName, kubeconfig, finish = false } = options;
   const { runChecks } = await import("../cluster/verify.ts");
   if (kubeconfig !== undefined) {
     const { clusterChecks } = await import("../cluster/verify-cluster.ts");

@@ -1,3 +1,5 @@
+import { defaultLabName } from "./lab-layout.ts";
+
 /**
  * Options of the config that contradict each other, like aws.vpcId: their names, or their names with their values.
  * Undefined: the value does not matter. Null: the option is missing.
@@ -122,12 +124,12 @@ const sentences = {
 
   // The lab
   "root-needed": () => "The lab makes namespaces, mounts and control groups of its own: run this as root.",
-  "lab-not-running": (p: { name: string }) =>
-    `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy 'local-*'\`${p.name === "local" ? "" : `, with local.name: ${p.name} in the config file`}.`,
+  "lab-not-running": (p: { name: string; platform: string }) =>
+    `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy '${p.platform}-*'\`${p.name === defaultLabName ? "" : `, with ${p.platform}.name: ${p.name} in the config file`}.`,
   "machine-not-there": (p: { name: string; machine: string; nodes: number }) =>
     `The lab ${p.name} has no ${p.machine}: its machines are bootstrap and node-0${p.nodes === 1 ? "" : ` to node-${p.nodes - 1}`}.`,
-  "ignition-refuses": (p: { detail: string }) =>
-    `Ignition does not take the payload, so no lab was made: ${p.detail}; give one that the stack local-bootstrap or \`payload build\` made.`,
+  "ignition-refuses": (p: { detail: string; stack: string }) =>
+    `Ignition does not take the payload, so no lab was made: ${p.detail}; give one that the stack ${p.stack} or \`payload build\` made.`,
   "lab-stuck": (p: { name: string; reason: string; said: string; log: string }) =>
     `The lab ${p.name} is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter --name ${p.name} bootstrap\`.`,
 
