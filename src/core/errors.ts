@@ -203,7 +203,7 @@ export class UserError extends Error {
 
   constructor(...problems: readonly Problem[]) {
     super(problems.map((p) => p.message).join("\n"));
-    this.name = "InputError";
+    this.name = "UserError";
     this.problems = problems;
   }
 }

@@ -118,7 +118,7 @@ export function mistakesOf(config: object | string, props?: ProjectProps): strin
     project.inputs();
     return [];
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== "InputError") throw error;
+    if (!(error instanceof Error) || error.name !== "UserError") throw error;
     return error.message.split("\n");
   } finally {
     project.remove();

@@ -486,7 +486,7 @@ describe("every problem", () => {
     } catch (error) {
       expect(error).toBeInstanceOf(UserError);
       const { problems, message, name } = error as UserError;
-      expect(name).toBe("InputError");
+      expect(name).toBe("UserError");
       expect(message.split("\n")).toEqual(problems.map((found) => found.message));
       expect(problems).toHaveLength(2);
     }
