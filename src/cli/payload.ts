@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { stringify } from "yaml";
 import { inspect, makePayload, requiredIngressOf } from "../core/bootstrap.ts";
-import { readConfig } from "../config/config-file.ts";
+import { useConfig } from "../config/config-file.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import { readInstallDir } from "../config/install-dir.ts";
 import { notIgnored } from "../files/private-folder.ts";
@@ -21,6 +21,8 @@ interface BuildOptions extends PointerOptions {
 const installDir = ["<install-dir>", 'folder in which "openshift-install create ignition-configs" ran'] as const;
 const config = ["--config <file>", "config file (YAML); its `tunnel` part counts here"] as const;
 const json = ["--json", "for machines"] as const;
+/** What to do if the config file cannot be read. */
+const advice = "check --config";
 
 /** What `payload build` writes. The payload contains every secret of the cluster, and the pointer says where it is. */
 const fileNames = ["payload.ign", "pointer.ign"] as const;
@@ -61,9 +63,10 @@ export function payloadCommand(output: Output): Command {
     .option(...config)
     .option(...json)
     .action((folder: string, options: { config?: string; json?: boolean }) => {
-      const { tunnel } = readConfig(configFormat, options.config, "check --config");
-      const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
-      const { firewall, warnings } = requiredIngressOf(bootstrapIgn, tunnel, new Date());
+      const { firewall, warnings, metadata } = useConfig(configFormat, options.config, advice, ({ tunnel }) => {
+        const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
+        return { ...requiredIngressOf(bootstrapIgn, tunnel, new Date()), metadata };
+      });
       output.warnings(warnings);
       const answer = { cluster: metadata?.infraID ?? null, rule: firewall ?? null };
       if (options.json === true) output.json(answer);
@@ -76,9 +79,10 @@ export function payloadCommand(output: Output): Command {
 }
 
 function build(folder: string, options: BuildOptions, output: Output): void {
-  const { tunnel } = readConfig(configFormat, options.config, "check --config");
-  const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
-  const payload = makePayload(bootstrapIgn, tunnel, new Date());
+  const { tunnel, metadata, payload } = useConfig(configFormat, options.config, advice, ({ tunnel }) => {
+    const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
+    return { tunnel, metadata, payload: makePayload(bootstrapIgn, tunnel, new Date()) };
+  });
   const pointer = buildPointer(options, payload.sha512);
   const [payloadFile, pointerFile] = fileNames.map((name) => join(options.out, name)) as [string, string];
   const files = [

@@ -14,9 +14,24 @@ export type PlatformConfig = Readonly<Record<string, unknown>>;
 
 /** Reads a config file, or reports everything that is wrong with it. Without a file everything has its default. */
 export function readConfig(format: ConfigFormat, file: string | undefined, advice?: string): Config {
-  const { config, problems } = readPartialConfig(format, file, advice);
+  return useConfig(format, file, advice, (config) => config);
+}
+
+/** The same for one use of the config: if that throws problems with its values, they get their position in the file too. */
+export function useConfig<T>(
+  format: ConfigFormat,
+  file: string | undefined,
+  advice: string | undefined,
+  use: (config: Config) => T,
+): T {
+  const { config, problems, locate } = readPartialConfig(format, file, advice);
   if (problems.length > 0) throw new UserError(...problems);
-  return config;
+  try {
+    return use(config);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(...error.problems.map(locate));
+  }
 }
 
 /**
