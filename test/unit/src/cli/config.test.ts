@@ -254,13 +254,13 @@ describe("the JSON Schema", () => {
   });
 
   it("explains every option", () => {
-    const silent = (node: SchemaNode, path: string): string[] => [
+    const unexplained = (node: SchemaNode, path: string): string[] => [
       ...(node.description === undefined && path !== "" ? [path] : []),
       ...[node, ...(node.anyOf ?? [])].flatMap((part) =>
-        Object.entries(part.properties ?? {}).flatMap(([name, child]) => silent(child, `${path}.${name}`)),
+        Object.entries(part.properties ?? {}).flatMap(([name, child]) => unexplained(child, `${path}.${name}`)),
       ),
     ];
-    expect(silent(configJsonSchema(configFormat), "")).toEqual([]);
+    expect(unexplained(configJsonSchema(configFormat), "")).toEqual([]);
   });
 });
 

@@ -47,7 +47,7 @@ describe("gather", () => {
     expect([...entries.keys()].map((name) => name.replace(/^konnectivity-gather-[\dT-]{19}\//, ""))).toEqual([
       ...["", "README", "status.txt"],
       ...["core@there/", "core@there/machine.txt", "core@there/log.txt"],
-      ...["refused/", "refused/silent.txt"],
+      ...["refused/", "refused/unreachable.txt"],
     ]);
   });
 
