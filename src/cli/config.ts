@@ -11,7 +11,7 @@ import { writeUserFiles } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
-import type { Output } from "./output.ts";
+import { jsonOption, type Output } from "./output.ts";
 
 export const configOption = [
   "--config <file>",
@@ -39,7 +39,7 @@ export function configCommand(output: Output): Command {
     .command("check")
     .description("check the config file and what it names, and say what would be made")
     .option(...configOption)
-    .option("--json", "for machines")
+    .option(...jsonOption)
     .action(async (options: { config?: string; json?: boolean }) => {
       const file = options.config ?? configFileOf(process.env);
       const inputs = readInputs(file, new Date(), { installDirRequired: true });

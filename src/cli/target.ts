@@ -6,7 +6,7 @@ import type { Transport } from "../cluster/probe.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { defaultLabName } from "../core/lab-layout.ts";
 import { shellWord } from "../core/shell-word.ts";
-import { labName, mustBeRoot, runningLab } from "./lab.ts";
+import { labOption, mustBeRoot, runningLab } from "./lab.ts";
 
 /** What `status` and `gather` examine. */
 export interface TargetOptions {
@@ -19,7 +19,7 @@ export interface TargetOptions {
 
 export function withTarget(command: Command): Command {
   return command
-    .option("--name <lab>", `the lab on this machine (default: ${defaultLabName})`, labName)
+    .option(...labOption)
     .option(
       "--ssh [destination]",
       "a real bootstrap machine instead, like core@10.0.0.5, by this machine's ssh (default: the one that was deployed from here)",
