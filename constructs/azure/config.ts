@@ -4,6 +4,7 @@ import { acceptedKey, sshKey } from "./ssh-key.ts";
 import { network, oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { anyText, known, metadataPart } from "../../src/config/metadata.ts";
 import {
+  accessOptions,
   definePlatform,
   invalid,
   type PlatformContext,
@@ -127,8 +128,7 @@ const schema = z.strictObject(
       .optional()
       .describe("A public key for the account core; Azure demands one. Default: one that bootstrap.ign has for core."),
     publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
-    allowedBootstrapSshCidr: network().optional().describe("The network that may connect by ssh (22). Default: none."),
-    allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
+    ...accessOptions(network),
     pointer: oneOf("sas", "identity")
       .default("sas")
       .describe(
@@ -220,8 +220,7 @@ function resolve(config: AzureConfig, context: Context): AzureInputs {
   checkTags(context);
   const networkSecurityGroup = config.networkSecurityGroup ?? `${infraId}-nsg`;
   warnOfInlineRules(config, networkSecurityGroup, context);
-  warnOfWorld("azure.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
-  warnOfWorld("azure.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
+  warnOfWorld("azure", config, context);
   return {
     ...rest,
     ...clouds[cloud],

@@ -4,6 +4,7 @@ import { oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.t
 import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./resource-link.ts";
 import { known, metadataPart } from "../../src/config/metadata.ts";
 import {
+  accessOptions,
   definePlatform,
   imageFor,
   invalid,
@@ -110,12 +111,7 @@ const schema = z.strictObject(
     bucketName: pattern("a bucket name (3 to 63 lower case letters, digits and -)", /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/)
       .optional()
       .describe("The payload's bucket. Default: <infra ID>-bootstrap-<part of the cluster's ID>."),
-    allowedBootstrapSshCidr: ipv4Network()
-      .optional()
-      .describe("The network that may connect by ssh (22). Default: none."),
-    allowedBootstrapJournalCidr: ipv4Network()
-      .optional()
-      .describe("Who may read the journal (19531). Default: nobody."),
+    ...accessOptions(ipv4Network),
   },
   { error: "an object with zone, clusterNetwork, …" },
 );
@@ -217,8 +213,7 @@ function resolve(config: GoogleConfig, context: Context): GoogleInputs {
       { "tunnel.address": fixedAddress, google: undefined },
       "the machine has an IPv4 address only; give one, or `address: detect`",
     );
-  warnOfWorld("google.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
-  warnOfWorld("google.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
+  warnOfWorld("google", config, context);
   return resolved;
 }
 
