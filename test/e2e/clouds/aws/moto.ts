@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { projectFile } from "../../../../src/runtime/project-files.js";
 import { httpRequest } from "../http-request.ts";
 import { ensurePython } from "../python.ts";
-import { type FakeResponse, type Call, FakeServer } from "../fake-server.ts";
+import { type FakeResponse, type Call, FakeServer, untilItPrints } from "../fake-server.ts";
 
 const file = (name: string) => projectFile("test/e2e/clouds/aws", name);
 const place = { address: "127.0.0.2", port: 8080 };
@@ -23,14 +23,7 @@ export class Moto extends FakeServer {
       stdio: ["ignore", "ignore", "pipe"],
     });
     this.#process = moto;
-    await new Promise<void>((resolve, reject) => {
-      moto.once("exit", () => {
-        reject(new Error("moto does not start"));
-      });
-      moto.stderr.on("data", (chunk: Buffer) => {
-        if (String(chunk).includes("Running on")) resolve();
-      });
-    });
+    await untilItPrints(moto, moto.stderr, "Running on", "moto");
   }
 
   override async close(): Promise<void> {

@@ -5,7 +5,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { httpRequest, type Response } from "../http-request.ts";
 import type { Certificate } from "../certificate.ts";
-import { type FakeResponse, type Call, FakeServer } from "../fake-server.ts";
+import { type FakeResponse, type Call, FakeServer, untilItPrints } from "../fake-server.ts";
 import { ensureAzurite } from "./azurite.ts";
 
 /** Apart from the resource manager, which is at the same port. */
@@ -49,14 +49,7 @@ export class BlobService extends FakeServer {
       },
     );
     this.#process = azurite;
-    await new Promise<void>((resolve, reject) => {
-      azurite.once("exit", () => {
-        reject(new Error("azurite does not start"));
-      });
-      azurite.stdout.on("data", (chunk: Buffer) => {
-        if (String(chunk).includes("successfully listens")) resolve();
-      });
-    });
+    await untilItPrints(azurite, azurite.stdout, "successfully listens", "azurite");
     await this.listen({ address: blobAddress, port: 443, certificate });
   }
 

@@ -1,19 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { inspect } from "../../../../../src/core/bootstrap.ts";
-import { type PointerProps, pointerTo } from "../../../../../src/core/ignition/pointer.ts";
-import { serializeIgnition, withDigest } from "../../../../../src/core/ignition/serialize.ts";
+import { serializeIgnition } from "../../../../../src/core/ignition/serialize.ts";
 import { fixture } from "../../../../../src/core/sample/sample.ts";
 import { problemsOf } from "../../../../support/problems.ts";
+import { pointer, sha512, urls } from "../../../../support/pointer.ts";
 
-const { sha512 } = withDigest("a payload");
 const certificate = fixture("long-lived.crt");
-const pointer = (props: Omit<PointerProps, "sha512">) => pointerTo({ sha512, ...props });
-const urls = {
-  https: "https://store.example.com/cluster/payload.ign",
-  http: "http://store.example.com/cluster/payload.ign",
-  s3: "s3://bucket/cluster/payload.ign",
-  gs: "gs://bucket/cluster/payload.ign",
-};
 
 describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
   const web = scheme.startsWith("http");
