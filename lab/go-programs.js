@@ -109,7 +109,7 @@ const programs = {
 /** The proxy that the lab runs unless it is asked for another. */
 export const currentProxy = "proxy-0.36.0";
 
-/** Proxies of older releases: what they say to a flag is the truth about it. */
+/** Proxies of older releases: tests ask them which flags they accept. */
 export const oldProxies = /** @type {const} */ (["proxy-0.31.4", "proxy-0.29.0", "proxy-0.1.2", "proxy-0.0.37"]);
 
 /** @typedef {(typeof oldProxies)[number]} OldProxyName */
@@ -185,8 +185,8 @@ export const ensureBuilt = (name, program) =>
 const inCache = (name) => join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "konnectivity-bootstrap", name);
 
 /**
- * A folder of the cache, made the first time that it is asked for. It is there whole or not at all: `make` fills another
- * one that is renamed at the end. So two can make it at once, and one that is cut off leaves nothing that is taken for it.
+ * A folder of the cache, created on first use. It exists completely or not at all: `make` fills another folder, which is
+ * renamed at the end. So two processes can create it at once, and an interrupted one leaves nothing that looks complete.
  * @param {string} name ends with a digest of what it is made of
  * @param {(unfinished: string) => void} make
  * @returns {string} the folder's path
@@ -202,14 +202,14 @@ export function cached(name, make) {
     renameSync(unfinished, finished);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
-    // Another one that made it at the same time was first.
+    // Another process created it first.
     if (!existsSync(finished)) throw error;
   }
   return finished;
 }
 
 /**
- * Removes what processes left unfinished that are no more: Ctrl-C ends them without a word.
+ * Removes unfinished folders of processes that have ended: Ctrl-C leaves them behind.
  * @param {string} folder
  */
 function removeRemains(folder) {
@@ -263,7 +263,7 @@ function mustBeExecutable(folder, binary) {
     accessSync(path, constants.X_OK);
     if (statSync(path).isFile()) return;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Error(`${is} its ${binary} cannot be executed: make it a program, or unset the variable.`);
 }

@@ -94,7 +94,7 @@ export type AwsConfig = z.output<typeof schema>;
 const metadata = metadataPart({ region: known(awsRegion()) });
 type Context = PlatformContext<z.output<typeof metadata>>;
 
-/** What the AWS stack is made from: everything in the config, with the blanks filled in. */
+/** What the AWS stack is made from: everything in the config, with the defaults filled in. */
 export interface AwsInputs extends Omit<
   AwsConfig,
   "region" | "publicSubnet" | "privateSubnet" | "rhcosAmi" | "bootstrapInstanceType"
@@ -241,7 +241,7 @@ function checkArchitecture(instanceType: string, context: PlatformContext): void
 
 function checkTags(context: PlatformContext): void {
   const { tags } = context;
-  // Ours are three: the cluster's, the name, and what the machine was made of.
+  // Three tags are ours: the cluster's, the name and the digest.
   if (Object.keys(tags).length > 47)
     invalid(context, "tags", `a list of ${Object.keys(tags).length}`, "at most 47 (AWS)");
   for (const [key, value] of Object.entries(tags)) {

@@ -127,7 +127,7 @@ type Context = PlatformContext<z.output<typeof metadata>>;
 /** Shielded VM options, all three: the provider sends all or none. */
 export type ShieldedOptions = Readonly<Record<"secureBoot" | "vtpm" | "integrityMonitoring", boolean>>;
 
-/** What the Google stack is made from: everything in the config, with the blanks filled in and links read. */
+/** What the Google stack is made from: everything in the config, with the defaults filled in and links parsed. */
 export interface GoogleInputs extends Omit<GoogleConfig, keyof ShieldedOptions> {
   readonly project: string;
   /** The network's project: the same, or the host project of a shared VPC. */
@@ -227,7 +227,7 @@ export function imageIn(stream: Stream, architecture: Architecture): string {
   throw stream.lacks(`a Google image for ${architecture}`, "google.image");
 }
 
-/** What is left out has Google's own default, and so the provider's. */
+/** Options that are left out have Google's defaults, as in the provider. */
 function shieldedOf(
   config: Readonly<Record<keyof ShieldedOptions, boolean | undefined>>,
   context: PlatformContext,
@@ -251,7 +251,7 @@ function networkProjectOf(config: GoogleConfig, network: Link, project: string, 
   return required({ given, ofMetadata }, context, "google.networkProject", "the host project of the shared VPC");
 }
 
-/** Everything is in the place that its neighbours are in. What could not be found out is complained of elsewhere. */
+/** Checks that projects, regions and zones match. Missing ones are reported elsewhere. */
 function checkPlaces(
   { project, networkProject, region, zone }: GoogleInputs,
   links: { readonly network: Link; readonly subnet: Link; readonly instanceGroup?: Link },
@@ -299,7 +299,7 @@ function checkInstanceGroup(config: GoogleConfig, context: PlatformContext): voi
     );
 }
 
-/** A bucket's key is in the bucket's region. A disk's may also be in a larger place that holds the region. */
+/** A bucket's key must be in the bucket's region. A disk's may also be in a multi-region that contains it. */
 function checkKeys({ payloadKmsKey, rootVolumeKmsKey, region }: GoogleInputs, context: PlatformContext): void {
   const compare = (path: string, location: string | undefined) => {
     if (location !== undefined && region !== "" && location !== region)
@@ -349,7 +349,7 @@ function checkBucketName(given: string | undefined, context: PlatformContext): v
     );
 }
 
-/** A rule for the own tag must reach the bootstrap machine and no other. */
+/** A rule for the machine's own tag must apply to the bootstrap machine and to no other. */
 function checkTags(inputs: GoogleInputs, context: PlatformContext): void {
   for (const path of ["controlPlaneTag", "workerTag"] as const)
     if (inputs[path] === inputs.bootstrapTag)
@@ -358,7 +358,7 @@ function checkTags(inputs: GoogleInputs, context: PlatformContext): void {
 
 function checkLabels(context: PlatformContext): void {
   const entries = Object.entries(context.tags);
-  // Ours is one: the cluster's.
+  // One label is ours: the cluster's.
   if (entries.length > 63) invalid(context, "tags", `a list of ${entries.length}`, "at most 63 (Google)");
   for (const [key, value] of entries) {
     if (!/^[a-z][a-z0-9_-]{0,62}$/.test(key) || key.startsWith("goog"))

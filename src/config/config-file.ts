@@ -75,7 +75,7 @@ export function readPartialConfig(
   );
   const rest = withoutInvalid(format, value, paths);
   const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest)));
-  // An unknown key hides nothing.
+  // No other problem follows from an unknown key.
   const invalidOptions = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
   );
@@ -99,7 +99,7 @@ const aboutValues: readonly ProblemCode[] = [
   "release-lacks-flag",
 ];
 
-/** The place of the first option that the file has, or of what the first one is missing in. */
+/** Adds the position of the first option that the file has; without one, of the part in which the first is missing. */
 function withPosition(found: Problem, yaml: YamlFile): Problem {
   if (found.position !== undefined || !aboutValues.includes(found.code)) return found;
   const places = (found.options ?? []).map((option) => yaml.find(option));

@@ -72,8 +72,8 @@ const sentences = {
   /** An empty option is the whole config. */
   "option-invalid": (p: { option: string; found: string; expected: string }) =>
     `${p.option === "" ? "The config" : p.option} is ${p.found}; expected ${p.expected}.`,
-  "state-of-another-cluster": (p: { folder: string; remembered: string; infraId: string }) =>
-    `The state folder ${p.folder} holds the state of ${p.remembered}, which is still deployed, and this is ${p.infraId}: destroy that one first, or give this cluster a state folder of its own (state.local.folder).`,
+  "state-of-another-cluster": (p: { folder: string; saved: string; infraId: string }) =>
+    `The state folder ${p.folder} holds the state of ${p.saved}, which is still deployed, and this is ${p.infraId}: destroy that one first, or give this cluster a state folder of its own (state.local.folder).`,
   "state-lost": (p: { file: string; backup: string }) =>
     `The state ${p.file} is empty although the one before it, ${p.backup}, has resources: Terraform was stopped while it wrote, and would now take everything for gone; copy the second over the first, and run the same command again.`,
   "state-damaged": (p: { file: string; backup: string }) =>
