@@ -11,7 +11,7 @@ interface Provider {
   readonly version: string;
   /** How long building it takes on two cores. */
   readonly minutes: number;
-  /** What else building it takes. @default - nothing worth a word */
+  /** What else building it takes. @default - nothing special */
   readonly needs?: string;
 }
 
@@ -50,7 +50,7 @@ export class ProviderMirror {
     this.#name = `mirror-${name}-${version}`;
   }
 
-  /** Minutes until it is there, as far as they can be foreseen: most of them go into building. */
+  /** The estimated minutes until it is available: most of them are for building. */
   minutes(): number {
     const { name, minutes } = this.#provider;
     return this.#download() || isInCache(`provider-${name}`, this.#program) ? 0 : minutes;
@@ -73,7 +73,7 @@ export class ProviderMirror {
     return folder;
   }
 
-  /** Whether `terraform init` has brought it, today or on another day. */
+  /** Whether `terraform init` can download it, or did so earlier. */
   #download(): boolean {
     try {
       cached(this.#name, (unfinished) => {

@@ -126,7 +126,7 @@ export const tunnelFaults: readonly Fault[] = [
     strike: async (lab, pulse) => {
       const { node, bootstrap } = lab.lab;
       const cut = await cutLink(node, bootstrap, (at) =>
-        pulse.until("a failure", 60, (calls) => calls.some(({ sent, failure }) => sent > at && failure !== "")),
+        pulse.waitFor("a failure", 60, (calls) => calls.some(({ sent, failure }) => sent > at && failure !== "")),
       );
       await lab.agentsAre(whole);
       return cut;
@@ -151,7 +151,7 @@ export const tunnelFaults: readonly Fault[] = [
         const knocked = () => Number(bootstrap.must("iptables -nvxL INPUT 1").trim().split(/\s+/)[0]);
         await waitFor("knocking agents", 60, () => knocked() >= whole);
         const since = Date.now();
-        await pulse.until("a failure", 60, (calls) =>
+        await pulse.waitFor("a failure", 60, (calls) =>
           calls.some(({ sent, failure }) => sent > since && failure.endsWith("No agent available")),
         );
       } finally {

@@ -39,7 +39,7 @@ describe("a pointer", () => {
     ["exceptions from a proxy", { url: urls.https, proxy: { https: "https://p.example.com", none: ["x", ".y"] } }],
     ["a CA bundle", { url: urls.https, caBundle: certificate }],
     ["a CA bundle of two", { url: urls.https, caBundle: `# one\n${certificate}# two\n${fixture("one-day.crt")}` }],
-  ])("with %s is fine with the real Ignition", (_, props) => {
+  ])("with %s is valid for the real Ignition", (_, props) => {
     expect(ignitionValidate(props)).toEqual([0, ""]);
   });
 

@@ -51,7 +51,7 @@ describe("gather", () => {
     ]);
   });
 
-  it("does not touch a file that exists", async () => {
+  it("does not touch an existing file", async () => {
     writeFileSync(archive, "mine");
     expect(await gather("--out", archive)).toEqual({
       code: 1,

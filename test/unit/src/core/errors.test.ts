@@ -461,7 +461,7 @@ describe("every problem", () => {
 
   testErrorCases(errorCases);
 
-  it("is told even of a config that contains itself", async () => {
+  it("is reported even for a config that contains itself", async () => {
     expect(await provoke(() => config("tunnel: &itself\n  protocol: *itself\n"))).toHaveLength(1);
   });
 

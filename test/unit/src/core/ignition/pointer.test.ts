@@ -10,7 +10,7 @@ const certificate = fixture("long-lived.crt");
 describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
   const web = scheme.startsWith("http");
 
-  it("names the source, its sha512, and a time-out where there is one", () => {
+  it("contains the source, its sha512, and a timeout if the scheme has one", () => {
     expect(pointer({ url }).config).toEqual({
       ignition: {
         version: "3.2.0",
@@ -118,7 +118,7 @@ describe("a pointer", () => {
     expect(problemsOf(() => pointer({ url })).map(({ code }) => code)).toEqual(["pointer-url-invalid"]);
   });
 
-  it.each([0, -1, 1.5, NaN, Infinity, 1e300])("refuses a time-out of %d seconds", (totalTimeoutSeconds) => {
+  it.each([0, -1, 1.5, NaN, Infinity, 1e300])("refuses a timeout of %d seconds", (totalTimeoutSeconds) => {
     expect(problemsOf(() => pointer({ url: urls.https, totalTimeoutSeconds }))).toEqual([
       {
         code: "pointer-option-invalid",
@@ -155,7 +155,7 @@ describe("a pointer", () => {
     },
   );
 
-  it("says all that is wrong with it together", () => {
+  it("reports all its errors at once", () => {
     const props = { url: urls.s3, caBundle: "x", proxy: { http: "x" }, totalTimeoutSeconds: 0 };
     expect(problemsOf(() => pointer(props)).map(({ code }) => code)).toEqual([
       ...Array<string>(3).fill("pointer-option-not-honoured"),
