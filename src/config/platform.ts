@@ -31,7 +31,7 @@ export interface Platform<
   /** Whether the machine's image can come from the CoreOS stream. @default false */
   readonly usesStream?: boolean;
   /** @default - it is a cloud: the machine belongs to a real cluster and boots the payload from bootstrap.ign */
-  readonly lab?: Lab<z.output<Schema>>;
+  readonly lab?: LabPlatform<z.output<Schema>>;
 }
 
 /** A Terraform provider. */
@@ -44,7 +44,7 @@ export interface Provider {
 }
 
 /** A platform that runs a cluster of its own on this machine instead of joining a real one. */
-export interface Lab<Config> {
+export interface LabPlatform<Config> {
   /** The lab's name on this machine. */
   labName(config: Config): string;
   /** The payload that its bootstrap machine boots. */
