@@ -13,7 +13,7 @@ for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
   process.on(signal, () => process.exit(128 + constants.signals[signal]));
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (/** @type {NodeJS.ErrnoException} */ error) => {
-    // Whoever read it has gone, like `head`. Not by the signal, which also comes when ssh ends before it has read its input.
+    // The reader has ended, like `head`. Not by SIGPIPE, which also comes when ssh ends before it has read its input.
     if (error.code === "EPIPE") process.exit(128 + constants.signals.SIGPIPE);
     if (stream === process.stdout) console.error(`error: What was to be said cannot be written: ${error.message}.`);
     process.exit(1);

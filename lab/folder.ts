@@ -2,15 +2,15 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where a lab is, by its name. Not below a temporary folder: a cleaner must not eat a lab that runs. */
+/** Where a lab is, by its name. Not below a temporary folder, where a cleaner could delete a running lab. */
 export const labFolder = (name: string) => join("/var/lib/konnectivity-bootstrap/labs", name);
 
 /** What statfs(2) calls it. */
 const overlayfs = 0x794c7630;
 
 /**
- * Makes a lab's folder. Its machines' roots are overlays, and the kernel puts none upon another, which is what a container
- * has: there the folder is in memory.
+ * Creates a lab's folder. The machines' roots are overlays, and the kernel does not put one on another, which a container's
+ * root is: there the folder is in memory.
  */
 export function makeLabFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o711 });

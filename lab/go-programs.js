@@ -30,7 +30,7 @@ import { projectFile } from "../src/runtime/project-files.js";
  */
 
 /** No symbol table and no debug information: a third smaller. */
-const small = "-s -w";
+export const small = "-s -w";
 
 /**
  * @param {string} version
@@ -44,20 +44,6 @@ const proxy = (version, firstTime) => ({
     "proxy-server": "sigs.k8s.io/apiserver-network-proxy/cmd/server",
     "proxy-agent": "sigs.k8s.io/apiserver-network-proxy/cmd/agent",
   },
-  ldflags: small,
-});
-
-/**
- * A Terraform provider, named as Terraform looks for it in a mirror.
- * @param {string} name
- * @param {string} version
- * @param {string} firstTime
- */
-const provider = (name, version, firstTime) => ({
-  folder: `test/e2e/clouds/providers/${name}`,
-  title: `the Terraform provider ${name} ${version}`,
-  firstTime,
-  binaries: { [`terraform-provider-${name}_v${version}_x5`]: `github.com/hashicorp/terraform-provider-${name}` },
   ldflags: small,
 });
 
@@ -116,9 +102,6 @@ const programs = {
     ldflags: small,
     cgo: true,
   },
-  "provider-aws": provider("aws", "6.34.0", "about 36 minutes and 6 GB of memory"),
-  "provider-azurerm": provider("azurerm", "5.2.0", "about 12 minutes"),
-  "provider-google": provider("google", "6.50.0", "about 5 minutes"),
 };
 
 /** @typedef {keyof typeof programs} GoProgramName */
@@ -126,7 +109,7 @@ const programs = {
 /** The proxy that the lab runs unless it is asked for another. */
 export const currentProxy = "proxy-0.36.0";
 
-/** Proxies of older releases: what they say to a flag is the truth about it. */
+/** Proxies of older releases: tests ask them which flags they accept. */
 export const oldProxies = /** @type {const} */ (["proxy-0.31.4", "proxy-0.29.0", "proxy-0.1.2", "proxy-0.0.37"]);
 
 /** @typedef {(typeof oldProxies)[number]} OldProxyName */
@@ -149,12 +132,7 @@ export function ensureGoProgram(name) {
   const program = programs[name];
   const binaries = Object.keys(program.binaries);
   const named = namedFolder(name);
-  const folder =
-    named === undefined
-      ? cached(`${name}-${digestOf(program)}`, (unfinished) => {
-          build(program, unfinished);
-        })
-      : resolve(named);
+  const folder = named === undefined ? ensureBuilt(name, program) : resolve(named);
   if (named !== undefined) for (const binary of binaries) mustBeExecutable(folder, binary);
   const paths = Object.fromEntries(binaries.map((binary) => [binary, join(folder, binary)]));
   return /** @type {{ [Binary in keyof (typeof programs)[Name]["binaries"]]: string }} */ (paths);
@@ -183,14 +161,32 @@ export const titleOf = (name) => programs[name].title;
  * Whether a Go program is built already, from this very source.
  * @param {GoProgramName} name
  */
-export const isBuilt = (name) => existsSync(inCache(`${name}-${digestOf(programs[name])}`));
+export const isBuilt = (name) => isInCache(name, programs[name]);
+
+/**
+ * The same for a program that is not in the list above.
+ * @param {string} name
+ * @param {GoProgram} program
+ */
+export const isInCache = (name, program) => existsSync(inCache(`${name}-${digestOf(program)}`));
+
+/**
+ * Builds a program, in the list above or not, unless this very source is built already.
+ * @param {string} name
+ * @param {GoProgram} program
+ * @returns {string} the folder with its binaries
+ */
+export const ensureBuilt = (name, program) =>
+  cached(`${name}-${digestOf(program)}`, (unfinished) => {
+    build(program, unfinished);
+  });
 
 /** @param {string} name */
 const inCache = (name) => join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "konnectivity-bootstrap", name);
 
 /**
- * A folder of the cache, made the first time that it is asked for. It is there whole or not at all: `make` fills another
- * one that is renamed at the end. So two can make it at once, and one that is cut off leaves nothing that is taken for it.
+ * A folder of the cache, created on first use. It exists completely or not at all: `make` fills another folder, which is
+ * renamed at the end. So two processes can create it at once, and an interrupted one leaves nothing that looks complete.
  * @param {string} name ends with a digest of what it is made of
  * @param {(unfinished: string) => void} make
  * @returns {string} the folder's path
@@ -206,14 +202,14 @@ export function cached(name, make) {
     renameSync(unfinished, finished);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
-    // Another one that made it at the same time was first.
+    // Another process created it first.
     if (!existsSync(finished)) throw error;
   }
   return finished;
 }
 
 /**
- * Removes what processes left unfinished that are no more: Ctrl-C ends them without a word.
+ * Removes unfinished folders of processes that have ended: Ctrl-C leaves them behind.
  * @param {string} folder
  */
 function removeRemains(folder) {
@@ -267,7 +263,7 @@ function mustBeExecutable(folder, binary) {
     accessSync(path, constants.X_OK);
     if (statSync(path).isFile()) return;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Error(`${is} its ${binary} cannot be executed: make it a program, or unset the variable.`);
 }

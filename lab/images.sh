@@ -5,7 +5,7 @@
 set -euo pipefail
 source=$1 store=$2
 
-# The locks and the state of this machine's own podman are none of our business.
+# Keeps away from the locks and the state of this machine's own podman.
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /dev/shm
 
@@ -36,7 +36,7 @@ done
 podman pod create --share-parent=false --network host --name pause
 podman pod rm pause
 
-# Containers are none of a store that others only read.
+# A store that others only read contains no containers.
 rm -rf "${built}"/{libpod,volumes,overlay-containers}
 if [ "${built}" != "${store}" ]; then
     cp --archive "${built}/." "${store}"

@@ -5,7 +5,7 @@ import type { Lab } from "./lab.ts";
 import type { LabMachine } from "./machine.ts";
 import { timeLimit } from "../src/core/time-limits.ts";
 
-/** How each kind of agents' authentication is switched on, and what is a key there. */
+/** For each kind of agent authentication: the server's flag, the flag with its file, that file, and what agents show. */
 const authentications = {
   mtls: { flag: "cluster-ca-cert", path: "cluster-ca-cert", file: `${tls}/serving/ca.crt`, proof: "certificate" },
   "service-account-token": {
@@ -28,7 +28,7 @@ export interface Agent {
   readonly pid: string;
 }
 
-/** What became of a ConfigMap that the webhook was to judge. */
+/** The result of creating a ConfigMap that the webhook must allow. */
 export interface Made {
   readonly code: number;
   /** How often the webhook was asked. */
@@ -40,14 +40,14 @@ export interface Made {
 export class LabView {
   readonly #lab: Lab;
   #made = 0;
-  /** Two runs beside each other do not take each other's names. */
+  /** Two runs at the same time use different names. */
   readonly #run = randomBytes(4).toString("hex");
 
   constructor(lab: Lab) {
     this.#lab = lab;
   }
 
-  /** Whether the bootstrap has. */
+  /** Whether the bootstrap has ended. */
   ended(): boolean {
     return this.#lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0;
   }
@@ -65,7 +65,7 @@ export class LabView {
     return { pid, flags: new Map(flags) };
   }
 
-  /** What the payload was made with; nothing if agents need not prove anything. */
+  /** The payload's kind of authentication; undefined if agents need not authenticate. */
   authentication() {
     const settings = this.#lab.bootstrap.run(`. ${home}/settings.sh && echo "$TUNNEL_AUTHENTICATION"`).stdout.trim();
     return settings in authentications ? authentications[settings as keyof typeof authentications] : undefined;

@@ -81,7 +81,7 @@ export class Lab {
     } catch (error) {
       if (!(error instanceof IgnitionRefused)) throw error;
       await Lab.down(name, folder);
-      throw new UserError(problem("ignition-refuses", { detail: error.reason }));
+      throw new UserError(problem("ignition-refuses", { detail: error.reason, stack: "local-bootstrap" }));
     }
     makeKeys(folder, layout);
     writeControlPlane(rootOf(folder, "node-0"), addresses);

@@ -15,7 +15,7 @@ import { UserError, problem } from "../src/core/errors.ts";
 import { timeLimit, timeoutEnvironment } from "../src/core/time-limits.ts";
 import { projectFile } from "../src/runtime/project-files.js";
 
-/** What a command in a machine said. */
+/** The result of a command in a machine. */
 export interface CommandResult {
   readonly status: number | null;
   readonly stdout: string;
@@ -76,7 +76,7 @@ export class LabMachine {
     return LabMachine.running(props);
   }
 
-  /** One that was started before, by whomever. */
+  /** A machine that is already running, whoever started it. */
   static ifRunning(where: MachineLocation): LabMachine | undefined {
     const file = join(where.folder, "holder");
     const init = existsSync(file) ? childrenOf(Number(readFileSync(file, "utf8")))[0] : undefined;
@@ -123,7 +123,7 @@ export class LabMachine {
 
 /** A command that had to succeed in a machine, and did not. */
 export class CommandFailed extends Error {
-  /** For whoever does not know the command: who said what at last. */
+  /** For readers who do not know the command: the machine, and the last line that it printed. */
   readonly brief: string;
 
   constructor(machine: string, line: string, status: number | null, said: string) {

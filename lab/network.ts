@@ -21,7 +21,7 @@ export function connectMachines(bootstrap: LabMachine, nodes: readonly LabMachin
     [bootstrap, addresses.bootstrap] as const,
     ...nodes.map((node, index) => [node, addresses.nodeAddress(index)] as const),
   ])
-    // Nobody else can have the address: IPv6 need not look for a second.
+    // Nobody else has the address, so IPv6 need not spend a second on detecting duplicates.
     machine.must(
       `ip link set ens3 up && ip address add ${address}/${prefix} dev ens3 ${address.includes(":") ? "nodad" : ""}`,
     );

@@ -179,7 +179,7 @@ function installed(copy: string, name: string): string {
   return `${found.name} ${found.version}`;
 }
 
-/** Runs a command and waits for its end, also when this script is stopped: what it still wrote would be left behind. */
+/** Runs a command and waits for its end, also when this script is stopped: otherwise it would write files after the clean-up. */
 async function run(command: readonly [string, ...string[]], cwd: string, env: object = {}): Promise<void> {
   stop.signal.throwIfAborted();
   const [program, ...args] = command;

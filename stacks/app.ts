@@ -18,8 +18,8 @@ import { configFormat, platformNames, platforms, type StackClass } from "./platf
 import { TeardownStack } from "./teardown.ts";
 
 /**
- * An app whose output names no path of the machine that made it. cdktf's validations would only ask Terraform for its
- * version: the stacks say which they need, and to look at them takes no Terraform.
+ * An app whose output contains no path of the machine that made it. It skips cdktf's validations, which only ask Terraform
+ * for its version: the stacks declare which they need, and describing them must work without Terraform.
  */
 export const newApp = (outdir?: string) => new App({ outdir, stackTraces: false, skipValidation: true });
 
@@ -50,7 +50,7 @@ export function describe(inputs: Inputs, classes: StackClasses, outdir?: string)
     .map((name) => {
       const Stack = classes[name];
       if (Stack === undefined) throw new Error(`the stack class of ${name} is not loaded`);
-      // Each class declares the inputs of its own platform, which the list gives to no other.
+      // Each class declares props with the inputs of its own platform, and gets no others here.
       return new Stack(app, `${name}-bootstrap`, { ...shared, ...platformPropsOf(inputs, name) } as never);
     });
   if (stacks.length === 0) throw new UserError(problem("no-platform", { platforms: platformNames }));
@@ -63,7 +63,7 @@ export function describe(inputs: Inputs, classes: StackClasses, outdir?: string)
   return { app, bootstrapStacks: stacks };
 }
 
-/** What one platform's stack gets beside what all of them get. */
+/** What one platform's stack gets in addition to what all of them get. */
 function platformPropsOf({ platforms: resolved, labs, providerVersions }: Inputs, name: string): object {
   const provider = configFormat.platforms.find((platform) => platform.name === name)?.provider;
   const lab = labs[name];
@@ -121,8 +121,8 @@ function write({ app, bootstrapStacks }: Description, inputs: Inputs): void {
 }
 
 /**
- * What is in the output folder holds secrets, and Terraform runs it: it is for its owner only, whatever the umask is, and not
- * for a repository. A folder in which the user has other files keeps its mode.
+ * The output folder contains secrets, and code that Terraform runs. It is readable by its owner only, whatever the umask is,
+ * and git ignores it. A folder in which the user has other files keeps its mode.
  */
 function protectOutput(outdir: string): void {
   const ours = [Manifest.fileName, Manifest.stacksFolder];
@@ -151,7 +151,7 @@ export function writeCode(app: App, { payload, labs: _, ...texts }: Inputs): voi
 
 /**
  * The cdktf command clears its output folder: a state in it would be lost.
- * @param outdir if not said, as the command says it
+ * @param outdir @default - the cdktf command's
  */
 export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF_OUTDIR ?? "cdktf.out"): void {
   if (!isIn(resolve(outdir), stateFolder)) return;
@@ -164,7 +164,7 @@ export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF
   );
 }
 
-/** Whether the second is the first, or below it. */
+/** Whether a path is this folder or below it. */
 function isIn(folder: string, path: string): boolean {
   const below = relative(folder, path);
   return !(below.startsWith("..") || isAbsolute(below));
@@ -172,7 +172,7 @@ function isIn(folder: string, path: string): boolean {
 
 const namesIn = (app: App) => app.node.children.map(({ node }) => node.id);
 
-/** A platform that is no longer in the config leaves no payload behind. Its folder is the cdktf command's to remove. */
+/** A platform that is no longer in the config leaves no payload behind. The cdktf command removes its folder. */
 function removeOtherPayloads(app: App): void {
   const folder = join(app.outdir, Manifest.stacksFolder);
   const kept = namesIn(app);

@@ -8,7 +8,7 @@ import { Machine } from "../constructs/aws/machine.ts";
 import { PayloadReader } from "../constructs/aws/payload-reader.ts";
 import { PayloadStore } from "../constructs/aws/payload-store.ts";
 import { bootstrapIngress } from "../constructs/shared/ingress.ts";
-import { ports } from "../constructs/shared/machine-ports.ts";
+import { machinePorts } from "../constructs/shared/machine-ports.ts";
 import { CloudBootstrapStack, type CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
 
 export interface AwsBootstrapStackProps extends CloudBootstrapStackProps {
@@ -99,8 +99,8 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
 
 function targetGroupsOf(aws: AwsInputs) {
   return [
-    { id: "external-api", arn: aws.externalApiTargetGroupArn, port: ports.api },
-    { id: "internal-api", arn: aws.internalApiTargetGroupArn, port: ports.api },
-    { id: "internal-service", arn: aws.internalServiceTargetGroupArn, port: ports.machineConfig },
+    { id: "external-api", arn: aws.externalApiTargetGroupArn, port: machinePorts.api },
+    { id: "internal-api", arn: aws.internalApiTargetGroupArn, port: machinePorts.api },
+    { id: "internal-service", arn: aws.internalServiceTargetGroupArn, port: machinePorts.machineConfig },
   ].flatMap(({ arn, ...group }) => (arn === undefined ? [] : [{ ...group, arn }]));
 }

@@ -3,7 +3,7 @@ import type { Construct } from "constructs";
 import { DestroyStep } from "../constructs/shared/destroy-step.ts";
 import { type PayloadContent, PayloadFile, payloadFileName } from "../constructs/shared/payload-file.ts";
 import { addStateBackend, localStateBackups, type StateBackendProps } from "../constructs/shared/state-backend.ts";
-import { teardownCommand, type TeardownSteps } from "../constructs/shared/teardown-command.ts";
+import { teardownArguments, type TeardownSteps } from "../constructs/shared/teardown-steps.ts";
 import { addressOf } from "../constructs/shared/terraform-address.ts";
 
 /** What the bootstrap stack of every platform needs. */
@@ -41,13 +41,13 @@ export abstract class BootstrapStack extends TerraformStack {
   #addDestroySteps({ steps, state }: BootstrapStackProps): void {
     const { resource: report } = new DestroyStep(this, "report", {
       ...steps,
-      command: teardownCommand("report", this.platform, steps, "--last-step"),
+      command: teardownArguments("report", this.platform, steps, "--last-step"),
       continueOnFailure: true,
       cleanupFiles: [payloadFileName, "plan", ...localStateBackups(this, state)],
     });
     const { resource: gate } = new DestroyStep(this, "gate", {
       ...steps,
-      command: teardownCommand("gate", this.platform, steps, "--wait=0"),
+      command: teardownArguments("gate", this.platform, steps, "--wait=0"),
     });
     const addDependency = (from: TerraformResource, to: TerraformResource) => {
       from.dependsOn = [...(from.dependsOn ?? []), addressOf(to)];

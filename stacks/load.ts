@@ -82,8 +82,8 @@ export interface InstallDirState {
 }
 
 /**
- * Reads the config file and the files that it names. All problems are collected: what is wrong with one file hides nothing
- * of another.
+ * Reads the config file and the files that it names. All problems are collected: an error in one file hides no error in
+ * another.
  * @param file the config file; without one there is the lab alone
  * @throws UserError if the config file cannot be read at all
  */

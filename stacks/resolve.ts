@@ -32,7 +32,7 @@ export interface Inputs extends Pick<
   readonly stateFolder?: string;
   /** To be saved beside a local state. @default - not known */
   readonly metadata?: Metadata;
-  /** The cluster's. */
+  /** The payload of the cluster. */
   readonly payload: PayloadContent;
   /** The rule that must be open. @default - the tunnel is off, or there is no payload */
   readonly requiredIngress?: RequiredIngress;
@@ -87,7 +87,7 @@ export function resolve(loaded: Loaded, built: Built): Inputs {
     configFile: loaded.configFile,
     workingDirectory: loaded.workingDirectory,
     infraId,
-    // With a shared state a machine without metadata.json must come to the same names.
+    // With a shared state, a machine without metadata.json must compute the same names.
     uniquePart: uniquePartOf((stateFolder === undefined ? undefined : metadata?.clusterID) ?? infraId),
     installDir: installDir.shown,
     opensTunnelPort,
@@ -167,7 +167,7 @@ function checkStateOwner(loaded: Loaded, infraId: string, problems: Problems): v
   problems.add(
     problem("state-of-another-cluster", {
       folder: relative(workingDirectory, stateFolder),
-      remembered: savedMetadata.infraID,
+      saved: savedMetadata.infraID,
       infraId,
     }),
   );

@@ -2,7 +2,7 @@ import { TerraformStack } from "cdktf";
 import type { Construct } from "constructs";
 import { DestroyStep } from "../constructs/shared/destroy-step.ts";
 import { addStateBackend, type StateBackendProps } from "../constructs/shared/state-backend.ts";
-import { teardownCommand, type TeardownSteps } from "../constructs/shared/teardown-command.ts";
+import { teardownArguments, type TeardownSteps } from "../constructs/shared/teardown-steps.ts";
 import { type BootstrapStack, requiredTerraform } from "./bootstrap-stack.ts";
 
 export interface TeardownStackProps {
@@ -27,12 +27,12 @@ export class TeardownStack extends TerraformStack {
     this.addOverride("terraform.required_version", requiredTerraform);
     const sweep = new DestroyStep(this, "sweep", {
       ...steps,
-      command: teardownCommand("sweep", bootstrap.platform, steps),
+      command: teardownArguments("sweep", bootstrap.platform, steps),
       continueOnFailure: true,
     });
     new DestroyStep(this, "gate", {
       ...steps,
-      command: teardownCommand("gate", bootstrap.platform, steps),
+      command: teardownArguments("gate", bootstrap.platform, steps),
       before: [sweep.resource],
     });
   }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { network, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { known, metadataPart } from "../../src/config/metadata.ts";
 import {
+  accessOptions,
   definePlatform,
   imageFor,
   invalid,
@@ -71,8 +72,7 @@ const schema = z.strictObject(
     rootVolumeSizeGiB: integer(100, 16384).default(120).describe("The machine's disk, gp3 and encrypted."),
     rootVolumeKmsKeyArn: kmsKey().optional().describe("Encrypts the root volume. Default: the account's default key."),
     payloadKmsKeyArn: kmsKey().optional().describe("Encrypts the payload. Default: S3's own key."),
-    allowedBootstrapSshCidr: network().optional().describe("The network that may connect by ssh (22). Default: none."),
-    allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
+    ...accessOptions(network),
     bootstrapInstanceProfile: pattern("the name of an instance profile", /^[\w+=,.@-]{1,128}$/)
       .optional()
       .describe(
@@ -94,7 +94,7 @@ export type AwsConfig = z.output<typeof schema>;
 const metadata = metadataPart({ region: known(awsRegion()) });
 type Context = PlatformContext<z.output<typeof metadata>>;
 
-/** What the AWS stack is made from: everything in the config, with the blanks filled in. */
+/** What the AWS stack is made from: everything in the config, with the defaults filled in. */
 export interface AwsInputs extends Omit<
   AwsConfig,
   "region" | "publicSubnet" | "privateSubnet" | "rhcosAmi" | "bootstrapInstanceType"
@@ -134,8 +134,7 @@ function resolve(config: AwsConfig, context: Context): AwsInputs {
       ["aws.identityWaitSeconds", "aws.bootstrapInstanceProfile"],
       "a given profile has its permission already; leave the wait out",
     );
-  warnOfWorld("aws.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
-  warnOfWorld("aws.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
+  warnOfWorld("aws", config, context);
   return {
     ...rest,
     region,
@@ -242,7 +241,7 @@ function checkArchitecture(instanceType: string, context: PlatformContext): void
 
 function checkTags(context: PlatformContext): void {
   const { tags } = context;
-  // Ours are three: the cluster's, the name, and what the machine was made of.
+  // Three tags are ours: the cluster's, the name and the digest.
   if (Object.keys(tags).length > 47)
     invalid(context, "tags", `a list of ${Object.keys(tags).length}`, "at most 47 (AWS)");
   for (const [key, value] of Object.entries(tags)) {

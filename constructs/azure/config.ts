@@ -4,6 +4,7 @@ import { acceptedKey, sshKey } from "./ssh-key.ts";
 import { network, oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { anyText, known, metadataPart } from "../../src/config/metadata.ts";
 import {
+  accessOptions,
   definePlatform,
   invalid,
   type PlatformContext,
@@ -127,8 +128,7 @@ const schema = z.strictObject(
       .optional()
       .describe("A public key for the account core; Azure demands one. Default: one that bootstrap.ign has for core."),
     publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
-    allowedBootstrapSshCidr: network().optional().describe("The network that may connect by ssh (22). Default: none."),
-    allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
+    ...accessOptions(network),
     pointer: oneOf("sas", "identity")
       .default("sas")
       .describe(
@@ -168,7 +168,7 @@ export type AzureImage =
 export type AzurePointer =
   { readonly by: "sas"; readonly hours: number } | { readonly by: "identity"; readonly waitSeconds: number };
 
-/** What the Azure stack is made from: everything in the config, with the blanks filled in. */
+/** What the Azure stack is made from: everything in the config, with the defaults filled in. */
 export interface AzureInputs extends Omit<
   AzureConfig,
   "cloudName" | "imageId" | "marketplaceImage" | "pointer" | "sasHours" | "identityWaitSeconds"
@@ -197,7 +197,7 @@ function resolve(config: AzureConfig, context: Context): AzureInputs {
     "azure.region",
     "the cluster's region",
   );
-  // Without a name of its own the cluster's group has the installer's and the UPI template's.
+  // The default is the name that the installer and the UPI templates use.
   const resourceGroupName =
     config.resourceGroupName === undefined && metadata?.resourceGroupName === undefined
       ? `${infraId}-rg`
@@ -220,8 +220,7 @@ function resolve(config: AzureConfig, context: Context): AzureInputs {
   checkTags(context);
   const networkSecurityGroup = config.networkSecurityGroup ?? `${infraId}-nsg`;
   warnOfInlineRules(config, networkSecurityGroup, context);
-  warnOfWorld("azure.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
-  warnOfWorld("azure.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
+  warnOfWorld("azure", config, context);
   return {
     ...rest,
     ...clouds[cloud],
@@ -238,12 +237,12 @@ function resolve(config: AzureConfig, context: Context): AzureInputs {
     pointer:
       pointer === "sas"
         ? { by: "sas", hours: sasHours ?? 24 }
-        : // Azure itself says that it can take ten minutes; most often it is one or two.
+        : // Azure documents up to ten minutes; usually it takes one or two.
           { by: "identity", waitSeconds: identityWaitSeconds ?? 300 },
   };
 }
 
-/** Azure takes no machine without a key; destroying needs none. */
+/** Azure creates no machine without a key; destroying one needs none. */
 function coreKey(context: PlatformContext): string | undefined {
   if (context.sshKeys === undefined) return undefined;
   const key = acceptedKey(context.sshKeys);
@@ -409,7 +408,7 @@ function checkPointer(config: AzureConfig, cloud: CloudName, context: PlatformCo
     });
 }
 
-/** The tag by which everything is known as the cluster's. */
+/** Name of the tag that marks resources as the cluster's. */
 export const azureClusterTag = (infraId: string) => `kubernetes.io_cluster.${infraId}`;
 
 function checkTags(context: PlatformContext): void {
@@ -419,7 +418,7 @@ function checkTags(context: PlatformContext): void {
   };
   const names = Object.keys(tags);
   const ours = azureClusterTag(infraId);
-  // Ours are two: the cluster's, and what the machine was made of.
+  // Two tags are ours: the cluster's and the digest.
   if (names.length > 48) bad("tags", `a list of ${names.length}`, "at most 48 (Azure)");
   for (const [index, key] of names.entries()) {
     const value = tags[key] ?? "";

@@ -4,8 +4,8 @@ export const sshKey = () =>
   pattern("an RSA or ED25519 public key in one line", /^ssh-(rsa|ed25519) AAAA[A-Za-z0-9+/]+=*( [^\r\n]*)?$/);
 
 /**
- * A key of core that Azure accepts: it creates no machine with neither password nor key, and which keys core has, Ignition
- * decides. RSA first: openshift-install adds one of its own, and every version of the provider accepts it.
+ * One of core's keys that Azure accepts. Azure creates no machine without a password or a key, but Ignition decides which
+ * keys core has. RSA first: openshift-install adds an RSA key of its own, and every version of the provider accepts it.
  */
 export function acceptedKey(keys: readonly string[]): string | undefined {
   const accepted = keys

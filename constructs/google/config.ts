@@ -4,6 +4,7 @@ import { oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.t
 import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./resource-link.ts";
 import { known, metadataPart } from "../../src/config/metadata.ts";
 import {
+  accessOptions,
   definePlatform,
   imageFor,
   invalid,
@@ -110,12 +111,7 @@ const schema = z.strictObject(
     bucketName: pattern("a bucket name (3 to 63 lower case letters, digits and -)", /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/)
       .optional()
       .describe("The payload's bucket. Default: <infra ID>-bootstrap-<part of the cluster's ID>."),
-    allowedBootstrapSshCidr: ipv4Network()
-      .optional()
-      .describe("The network that may connect by ssh (22). Default: none."),
-    allowedBootstrapJournalCidr: ipv4Network()
-      .optional()
-      .describe("Who may read the journal (19531). Default: nobody."),
+    ...accessOptions(ipv4Network),
   },
   { error: "an object with zone, clusterNetwork, …" },
 );
@@ -131,7 +127,7 @@ type Context = PlatformContext<z.output<typeof metadata>>;
 /** Shielded VM options, all three: the provider sends all or none. */
 export type ShieldedOptions = Readonly<Record<"secureBoot" | "vtpm" | "integrityMonitoring", boolean>>;
 
-/** What the Google stack is made from: everything in the config, with the blanks filled in and links read. */
+/** What the Google stack is made from: everything in the config, with the defaults filled in and links parsed. */
 export interface GoogleInputs extends Omit<GoogleConfig, keyof ShieldedOptions> {
   readonly project: string;
   /** The network's project: the same, or the host project of a shared VPC. */
@@ -217,8 +213,7 @@ function resolve(config: GoogleConfig, context: Context): GoogleInputs {
       { "tunnel.address": fixedAddress, google: undefined },
       "the machine has an IPv4 address only; give one, or `address: detect`",
     );
-  warnOfWorld("google.allowedBootstrapSshCidr", config.allowedBootstrapSshCidr, context);
-  warnOfWorld("google.allowedBootstrapJournalCidr", config.allowedBootstrapJournalCidr, context);
+  warnOfWorld("google", config, context);
   return resolved;
 }
 
@@ -232,7 +227,7 @@ export function imageIn(stream: Stream, architecture: Architecture): string {
   throw stream.lacks(`a Google image for ${architecture}`, "google.image");
 }
 
-/** What is left out has Google's own default, and so the provider's. */
+/** Options that are left out have Google's defaults, as in the provider. */
 function shieldedOf(
   config: Readonly<Record<keyof ShieldedOptions, boolean | undefined>>,
   context: PlatformContext,
@@ -256,7 +251,7 @@ function networkProjectOf(config: GoogleConfig, network: Link, project: string, 
   return required({ given, ofMetadata }, context, "google.networkProject", "the host project of the shared VPC");
 }
 
-/** Everything is in the place that its neighbours are in. What could not be found out is complained of elsewhere. */
+/** Checks that projects, regions and zones match. Missing ones are reported elsewhere. */
 function checkPlaces(
   { project, networkProject, region, zone }: GoogleInputs,
   links: { readonly network: Link; readonly subnet: Link; readonly instanceGroup?: Link },
@@ -304,7 +299,7 @@ function checkInstanceGroup(config: GoogleConfig, context: PlatformContext): voi
     );
 }
 
-/** A bucket's key is in the bucket's region. A disk's may also be in a larger place that holds the region. */
+/** A bucket's key must be in the bucket's region. A disk's may also be in a multi-region that contains it. */
 function checkKeys({ payloadKmsKey, rootVolumeKmsKey, region }: GoogleInputs, context: PlatformContext): void {
   const compare = (path: string, location: string | undefined) => {
     if (location !== undefined && region !== "" && location !== region)
@@ -354,7 +349,7 @@ function checkBucketName(given: string | undefined, context: PlatformContext): v
     );
 }
 
-/** A rule for the own tag must reach the bootstrap machine and no other. */
+/** A rule for the machine's own tag must apply to the bootstrap machine and to no other. */
 function checkTags(inputs: GoogleInputs, context: PlatformContext): void {
   for (const path of ["controlPlaneTag", "workerTag"] as const)
     if (inputs[path] === inputs.bootstrapTag)
@@ -363,7 +358,7 @@ function checkTags(inputs: GoogleInputs, context: PlatformContext): void {
 
 function checkLabels(context: PlatformContext): void {
   const entries = Object.entries(context.tags);
-  // Ours is one: the cluster's.
+  // One label is ours: the cluster's.
   if (entries.length > 63) invalid(context, "tags", `a list of ${entries.length}`, "at most 63 (Google)");
   for (const [key, value] of entries) {
     if (!/^[a-z][a-z0-9_-]{0,62}$/.test(key) || key.startsWith("goog"))

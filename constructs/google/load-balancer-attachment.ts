@@ -2,7 +2,7 @@ import { ComputeInstanceGroupMembership } from "@cdktf/provider-google/lib/compu
 import { ComputeInstanceGroup } from "@cdktf/provider-google/lib/compute-instance-group/index.js";
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
-import { ports } from "../shared/machine-ports.ts";
+import { machinePorts } from "../shared/machine-ports.ts";
 import type { MachineSpec } from "./machine-spec.ts";
 import type { Machine } from "./machine.ts";
 
@@ -60,8 +60,8 @@ export class LoadBalancerAttachment extends Construct {
       zone: spec.options.zone,
       network,
       namedPort: [
-        { name: "https", port: ports.api },
-        { name: "ignition", port: ports.machineConfig },
+        { name: "https", port: machinePorts.api },
+        { name: "ignition", port: machinePorts.machineConfig },
       ],
       lifecycle: spec.lifecycle(["zone"]),
     }).name;

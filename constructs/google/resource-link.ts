@@ -1,6 +1,6 @@
 import { pattern } from "../../src/core/schema/fields.ts";
 
-/** What Google calls things: lower case letters, digits and -, at most 63. Network tags too. */
+/** Names of Google's resources: lower case letters, digits and -, at most 63. Network tags too. */
 const name = "[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?";
 const project = "(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]";
 const api = "https://(?:www|compute)\\.googleapis\\.com/compute/(?:v1|beta)/";
@@ -11,7 +11,7 @@ export const googleName = (expected: string) => pattern(expected, new RegExp(`^$
 
 export const projectId = () => pattern("a project ID like my-project", new RegExp(`^${project}$`));
 
-/** A thing by its name, by its path, or by its link as gcloud prints it. */
+/** A resource by its name, by its path, or by its link as gcloud prints it. */
 export const googleLink = (kind: keyof typeof places, example: string) =>
   pattern(
     `a name, or a link like ${example}`,
@@ -25,7 +25,7 @@ export const imageLink = () =>
     new RegExp(`^(?:${api})?projects/${project}/global/images/(?:family/)?${name}$`),
   );
 
-/** What a link says. */
+/** The parts of a link. */
 export interface Link {
   /** @default - only the name was given */
   readonly project?: string;

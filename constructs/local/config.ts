@@ -2,14 +2,14 @@ import { z } from "zod";
 import { makePayload } from "../../src/core/bootstrap.ts";
 import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";
-import type { LabLayout } from "../../src/core/lab-layout.ts";
+import { defaultLabName, labNamePattern, type LabLayout } from "../../src/core/lab-layout.ts";
 import { definePlatform } from "../../src/config/platform.ts";
 import { oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
 const schema = z.strictObject(
   {
-    name: pattern("a name (lower case letters, digits and -, at most 20)", /^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/)
-      .default("local")
+    name: pattern("a name (lower case letters, digits and -, at most 20)", labNamePattern)
+      .default(defaultLabName)
       .describe("The lab's name: another lab beside it has another."),
     nodes: integer(1, 3).default(1).describe("How many nodes the lab has; the first has the control plane too."),
     ipFamily: oneOf(...ipFamilies)

@@ -1,2 +1,2 @@
-/** Name of the tag (Google: metadata entry) with the digest of what a machine was created from. */
+/** Name of the tag, or metadata entry, with the digest of what a machine was created from. */
 export const digestTagName = "konnectivity-bootstrap-made-of";

@@ -1,4 +1,4 @@
-import { ports } from "./machine-ports.ts";
+import { machinePorts } from "./machine-ports.ts";
 
 /** A network in CIDR notation. */
 export interface NetworkSource {
@@ -32,11 +32,16 @@ export function bootstrapIngress<Node>(props: IngressProps<Node>): Ingress<Node 
     {
       id: "konnectivity",
       description: "Konnectivity agents of the nodes",
-      port: ports.agent,
+      port: machinePorts.agent,
       sources: opensTunnelPort ? nodes : [],
     },
-    { id: "ssh", description: "ssh", port: ports.ssh, sources: from(allowedBootstrapSshCidr) },
-    { id: "journal", description: "Journal gateway", port: ports.journal, sources: from(allowedBootstrapJournalCidr) },
+    { id: "ssh", description: "ssh", port: machinePorts.ssh, sources: from(allowedBootstrapSshCidr) },
+    {
+      id: "journal",
+      description: "Journal gateway",
+      port: machinePorts.journal,
+      sources: from(allowedBootstrapJournalCidr),
+    },
   ];
   return all.filter(({ sources }) => sources.length > 0);
 }

@@ -1,8 +1,8 @@
-import { ports as tunnelPorts } from "../../src/core/konnectivity/names.ts";
+import { ports } from "../../src/core/konnectivity/names.ts";
 
 /** Ports of the bootstrap machine that others dial. */
-export const ports = {
-  agent: tunnelPorts.agent,
+export const machinePorts = {
+  agent: ports.agent,
   ssh: 22,
   /** systemd-journal-gatewayd, which openshift-install's gather can use. */
   journal: 19531,

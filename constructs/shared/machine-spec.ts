@@ -36,8 +36,8 @@ export class MachineSpec extends Construct {
   readonly payload: PayloadFile;
   readonly replaceMachine: boolean;
   /**
-   * The digest tag (Google: metadata entry). It is on the machine itself, because a record in another resource could be lost
-   * or belong to another machine after a deploy that stopped half-way.
+   * The digest tag, which is a metadata entry on a cloud whose tags have no values. It is on the machine itself, because a
+   * record in another resource could be lost or belong to another machine after a deploy that stopped half-way.
    */
   readonly tag: Readonly<Record<string, string>>;
   readonly #digests: { readonly payload: string; readonly machine: string };

@@ -6,11 +6,12 @@ import { configFormat } from "../../stacks/platforms.ts";
 import type { Inputs } from "../../stacks/resolve.ts";
 import { configJsonSchema } from "../config/schema.ts";
 import { startingFile } from "../config/starting-file.ts";
+import { describeState } from "../config/state.ts";
 import { writeUserFiles } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
-import type { Output } from "./output.ts";
+import { jsonOption, type Output } from "./output.ts";
 
 export const configOption = [
   "--config <file>",
@@ -38,7 +39,7 @@ export function configCommand(output: Output): Command {
     .command("check")
     .description("check the config file and what it names, and say what would be made")
     .option(...configOption)
-    .option("--json", "for machines")
+    .option(...jsonOption)
     .action(async (options: { config?: string; json?: boolean }) => {
       const file = options.config ?? configFileOf(process.env);
       const inputs = readInputs(file, new Date(), { installDirRequired: true });
@@ -58,14 +59,6 @@ export function configCommand(output: Output): Command {
   return command;
 }
 
-function placeOf({ local, s3, gcs, azurerm }: Inputs["state"]): string {
-  if (s3 !== undefined) return `s3 ${s3.bucket}/${s3.keyPrefix}`;
-  if (gcs !== undefined) return `gcs ${gcs.bucket}/${gcs.keyPrefix}`;
-  if (azurerm !== undefined)
-    return `azurerm ${azurerm.storageAccountName}/${azurerm.containerName}/${azurerm.keyPrefix}`;
-  return `local, in ${local?.folder ?? ""} beside the config file`;
-}
-
 function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
   const { tunnel, payload, state, labs } = inputs;
   const ofCluster = [
@@ -79,7 +72,7 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
     tunnel === "off"
       ? "tunnel    off"
       : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}`,
-    `state     ${placeOf(state)}`,
+    `state     ${describeState(state)}`,
     ...Object.entries(stacks).flatMap(([stack, made]) => [
       "",
       `${stack}: ${made.length === 0 ? "steps on this machine" : `${made.length} resources`}`,

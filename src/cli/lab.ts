@@ -7,12 +7,15 @@ import { UserError, problem } from "../core/errors.ts";
 import { ipFamilies } from "../core/sample/networks.ts";
 import { labFolder } from "../../lab/folder.ts";
 import type { Lab } from "../../lab/lab.ts";
-import type { LabLayout } from "../core/lab-layout.ts";
+import { defaultLabName, labNamePattern, type LabLayout } from "../core/lab-layout.ts";
 import { interruptible } from "./interruptible.ts";
 import type { Output } from "./output.ts";
 import { program } from "../runtime/project-files.js";
 
-const nameOption = ["--name <name>", "the lab's name", labName, "local"] as const;
+const nameOption = ["--name <name>", "the lab's name", labName, defaultLabName] as const;
+
+/** For commands that can also be about a real cluster: then no lab is named. */
+export const labOption = ["--name <lab>", `the lab on this machine (default: ${defaultLabName})`, labName] as const;
 
 interface UpOptions {
   readonly name: string;
@@ -115,7 +118,7 @@ function enterCommand(output: Output): Command {
 export async function runningLab(name: string): Promise<Lab> {
   const { Lab } = await import("../../lab/lab.ts");
   const lab = Lab.ifRunning(name, labFolder(name));
-  if (lab === undefined) throw new UserError(problem("lab-not-running", { name }));
+  if (lab === undefined) throw new UserError(problem("lab-not-running", { name, platform: "local" }));
   return lab;
 }
 
@@ -140,7 +143,6 @@ export function mustBeRoot(): void {
 }
 
 export function labName(text: string): string {
-  if (!/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text))
-    throw new InvalidArgumentError("Lower case letters, digits and -, at most 20.");
+  if (!labNamePattern.test(text)) throw new InvalidArgumentError("Lower case letters, digits and -, at most 20.");
   return text;
 }

@@ -18,6 +18,9 @@ export interface Output {
   exitCode: number;
 }
 
+/** The option with which a command calls `Output.json`. */
+export const jsonOption = ["--json", "for machines"] as const;
+
 type Stream = Pick<NodeJS.WriteStream, "write"> & { readonly isTTY?: boolean };
 
 export function outputTo(stdout: Stream, stderr: Stream): Output {

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { stringify } from "yaml";
 import { inspect, makePayload, requiredIngressOf } from "../core/bootstrap.ts";
-import { readConfig } from "../config/config-file.ts";
+import { useConfig } from "../config/config-file.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import { readInstallDir } from "../config/install-dir.ts";
 import { notIgnored } from "../files/private-folder.ts";
 import { readUserFile, writeUserFiles } from "../files/user-file.ts";
 import type { Warning } from "../core/errors.ts";
-import type { Output } from "./output.ts";
+import { jsonOption, type Output } from "./output.ts";
 import { buildPointer, type PointerOptions, stalePointerWarnings } from "./payload-pointer.ts";
 import { describeBuild, describePayload, describePointer } from "./payload-text.ts";
 
@@ -20,7 +20,8 @@ interface BuildOptions extends PointerOptions {
 
 const installDir = ["<install-dir>", 'folder in which "openshift-install create ignition-configs" ran'] as const;
 const config = ["--config <file>", "config file (YAML); its `tunnel` part counts here"] as const;
-const json = ["--json", "for machines"] as const;
+/** What to do if the config file cannot be read. */
+const advice = "check --config";
 
 /** What `payload build` writes. The payload contains every secret of the cluster, and the pointer says where it is. */
 const fileNames = ["payload.ign", "pointer.ign"] as const;
@@ -40,7 +41,7 @@ export function payloadCommand(output: Output): Command {
     .option("--https-proxy <url>", "proxy for that fetch")
     .option("--proxy-except <hosts>", "hosts that are fetched without the proxy, by commas", (text) => text.split(","))
     .option("--timeout <seconds>", "limit for that fetch, retries included (default 1800)", wholeSeconds)
-    .option(...json)
+    .option(...jsonOption)
     .action((folder: string, options: BuildOptions) => {
       build(folder, options, output);
     });
@@ -48,7 +49,7 @@ export function payloadCommand(output: Output): Command {
     .command("inspect")
     .description("show what was added to a payload, or what a pointer says; never a secret")
     .argument("<file>", "payload.ign or pointer.ign")
-    .option(...json)
+    .option(...jsonOption)
     .action((file: string, options: { json?: boolean }) => {
       const found = inspect(readUserFile(file, "give the payload.ign or pointer.ign that you built"), file);
       if (options.json === true) output.json(found);
@@ -59,11 +60,12 @@ export function payloadCommand(output: Output): Command {
     .description("print the rule that must be open while the bootstrap machine lives")
     .argument(...installDir)
     .option(...config)
-    .option(...json)
+    .option(...jsonOption)
     .action((folder: string, options: { config?: string; json?: boolean }) => {
-      const { tunnel } = readConfig(configFormat, options.config, "check --config");
-      const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
-      const { firewall, warnings } = requiredIngressOf(bootstrapIgn, tunnel, new Date());
+      const { firewall, warnings, metadata } = useConfig(configFormat, options.config, advice, ({ tunnel }) => {
+        const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
+        return { ...requiredIngressOf(bootstrapIgn, tunnel, new Date()), metadata };
+      });
       output.warnings(warnings);
       const answer = { cluster: metadata?.infraID ?? null, rule: firewall ?? null };
       if (options.json === true) output.json(answer);
@@ -76,9 +78,10 @@ export function payloadCommand(output: Output): Command {
 }
 
 function build(folder: string, options: BuildOptions, output: Output): void {
-  const { tunnel } = readConfig(configFormat, options.config, "check --config");
-  const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
-  const payload = makePayload(bootstrapIgn, tunnel, new Date());
+  const { tunnel, metadata, payload } = useConfig(configFormat, options.config, advice, ({ tunnel }) => {
+    const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
+    return { tunnel, metadata, payload: makePayload(bootstrapIgn, tunnel, new Date()) };
+  });
   const pointer = buildPointer(options, payload.sha512);
   const [payloadFile, pointerFile] = fileNames.map((name) => join(options.out, name)) as [string, string];
   const files = [

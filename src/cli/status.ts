@@ -44,9 +44,10 @@ export function statusCommand(output: Output): Command {
     });
 }
 
-/** Without the pods' logs, which `gather` has. An API that cannot be reached is `silent` in this format. */
+/** Without the pods' logs, which `gather` has. */
 function toJson({ cluster, ...rest }: Status) {
   if (cluster === undefined) return { ...rest, cluster };
-  if ("unreachable" in cluster) return { ...rest, cluster: { silent: cluster.unreachable } };
+  // 0.1.0's name for it is `silent`.
+  if ("unreachable" in cluster) return { ...rest, cluster: { ...cluster, silent: cluster.unreachable } };
   return { ...rest, cluster: { ...cluster, pods: cluster.pods.map(({ log: _, ...pod }) => pod) } };
 }

@@ -4,8 +4,9 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Target } from "../cluster/collect.ts";
 import type { Transport } from "../cluster/probe.ts";
 import { UserError, problem } from "../core/errors.ts";
+import { defaultLabName } from "../core/lab-layout.ts";
 import { shellWord } from "../core/shell-word.ts";
-import { labName, mustBeRoot, runningLab } from "./lab.ts";
+import { labOption, mustBeRoot, runningLab } from "./lab.ts";
 
 /** What `status` and `gather` examine. */
 export interface TargetOptions {
@@ -18,7 +19,7 @@ export interface TargetOptions {
 
 export function withTarget(command: Command): Command {
   return command
-    .option("--name <lab>", "the lab on this machine (default: local)", labName)
+    .option(...labOption)
     .option(
       "--ssh [destination]",
       "a real bootstrap machine instead, like core@10.0.0.5, by this machine's ssh (default: the one that was deployed from here)",
@@ -34,7 +35,7 @@ export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptio
   const named = Object.entries(real).flatMap(([option, value]) => (value === undefined ? [] : [option]));
   if (name !== undefined && named.length > 0)
     throw new UserError(...named.map((flag) => problem("lab-or-cluster", { flag })));
-  if (named.length === 0) return { transports: await transportsOfLab(name ?? "local") };
+  if (named.length === 0) return { transports: await transportsOfLab(name ?? defaultLabName) };
   const { sshTransports } = await import("../cluster/probe.ts");
   const machine = ssh === true ? await machineDeployedHere() : ssh;
   const transports = sshTransports([...(machine === undefined ? [] : [machine]), ...node]);

@@ -9,7 +9,7 @@ import { namespace } from "../core/konnectivity/names.ts";
 import { inLines } from "../core/printable.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { configOption } from "./config.ts";
-import type { Output } from "./output.ts";
+import { jsonOption, type Output } from "./output.ts";
 import { program } from "../runtime/project-files.js";
 import {
   configFileFor,
@@ -92,7 +92,7 @@ function reportCommand(output: Output): Command {
     .addArgument(platformArgument())
     .option(...configOption)
     .option(...kubeconfigOption)
-    .option("--json", "for machines")
+    .option(...jsonOption)
     .addOption(new Option("--last-step", "run by Terraform, when everything else is gone").hideHelp())
     .action(async (platform: string, options: TeardownOptions & { json?: boolean; lastStep?: boolean }) => {
       const config = configFor(options);

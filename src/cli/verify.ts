@@ -1,9 +1,10 @@
 import { Command } from "commander";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
+import { defaultLabName } from "../core/lab-layout.ts";
 import type { Outcome, VerifiedCheck } from "../cluster/verify.ts";
-import { labName, mustBeRoot, runningLab } from "./lab.ts";
-import type { Output } from "./output.ts";
+import { labOption, mustBeRoot, runningLab } from "./lab.ts";
+import { jsonOption, type Output } from "./output.ts";
 
 interface VerifyOptions {
   readonly name?: string;
@@ -16,10 +17,10 @@ interface VerifyOptions {
 export function verifyCommand(output: Output): Command {
   return new Command("verify")
     .description("prove the tunnel: seven steps and nine security scenarios, each with what was seen")
-    .option("--name <lab>", "the lab on this machine (default: local)", labName)
+    .option(...labOption)
     .option("--kubeconfig <file>", "a real cluster instead: what its API alone can show, and nothing is changed")
     .option("--finish", "also end the lab's bootstrap, and look at what is left")
-    .option("--json", "for machines")
+    .option(...jsonOption)
     .action(async (options: VerifyOptions) => {
       const rows = await verify(options);
       if (options.json === true) output.json({ ...counts(rows), results: rows });
@@ -37,7 +38,7 @@ export function checkOptions({ name, kubeconfig, finish }: VerifyOptions): void 
 
 async function verify(options: VerifyOptions): Promise<VerifiedCheck[]> {
   checkOptions(options);
-  const { name = "local", kubeconfig, finish = false } = options;
+  const { name = defaultLabName, kubeconfig, finish = false } = options;
   const { runChecks } = await import("../cluster/verify.ts");
   if (kubeconfig !== undefined) {
     const { clusterChecks } = await import("../cluster/verify-cluster.ts");

@@ -9,7 +9,7 @@ import { gateVariable } from "./gate-override.ts";
 
 export interface GateProps {
   readonly kubeconfig: string;
-  /** Infra ID of the cluster that must state. @default - not known */
+  /** Infra ID of the cluster that must answer. @default - not known */
   readonly infraId: string | undefined;
   readonly waitMinutes: number;
   /** Called with a table of the conditions, or why they are not known, when that has changed. */

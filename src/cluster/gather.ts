@@ -31,13 +31,13 @@ export function gatheredFiles({ probes, cluster, status }: Collected, now: Date)
   add("status.txt", statusText(status));
   for (const [index, probe] of probes.entries()) {
     const folder = folders[index]?.safe ?? "";
-    if ("unreachable" in probe) add(`${folder}/silent.txt`, probe.unreachable);
+    if ("unreachable" in probe) add(`${folder}/unreachable.txt`, probe.unreachable);
     else {
       for (const [name, text] of probe.sections) if (isProbeSection(name)) add(`${folder}/${name}.txt`, text);
       add(`${folder}/unknown-sections.txt`, unknownSections(probe.sections));
     }
   }
-  if (cluster !== undefined && "unreachable" in cluster) add("cluster/silent.txt", cluster.unreachable);
+  if (cluster !== undefined && "unreachable" in cluster) add("cluster/unreachable.txt", cluster.unreachable);
   if (cluster !== undefined && "pods" in cluster) {
     add("cluster/pods.json", JSON.stringify(pods.map(({ log: _, ...pod }) => pod), undefined, 2)); // prettier-ignore
     add("cluster/events.txt", inLines(cluster.events));

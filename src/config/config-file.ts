@@ -14,9 +14,24 @@ export type PlatformConfig = Readonly<Record<string, unknown>>;
 
 /** Reads a config file, or reports everything that is wrong with it. Without a file everything has its default. */
 export function readConfig(format: ConfigFormat, file: string | undefined, advice?: string): Config {
-  const { config, problems } = readPartialConfig(format, file, advice);
+  return useConfig(format, file, advice, (config) => config);
+}
+
+/** The same for one use of the config: if that throws problems with its values, they get their position in the file too. */
+export function useConfig<T>(
+  format: ConfigFormat,
+  file: string | undefined,
+  advice: string | undefined,
+  use: (config: Config) => T,
+): T {
+  const { config, problems, locate } = readPartialConfig(format, file, advice);
   if (problems.length > 0) throw new UserError(...problems);
-  return config;
+  try {
+    return use(config);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(...error.problems.map(locate));
+  }
 }
 
 /**
@@ -60,7 +75,7 @@ export function readPartialConfig(
   );
   const rest = withoutInvalid(format, value, paths);
   const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest)));
-  // An unknown key hides nothing.
+  // No other problem follows from an unknown key.
   const invalidOptions = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
   );
@@ -84,7 +99,7 @@ const aboutValues: readonly ProblemCode[] = [
   "release-lacks-flag",
 ];
 
-/** The place of the first option that the file has, or of what the first one is missing in. */
+/** Adds the position of the first option that the file has; without one, of the part in which the first is missing. */
 function withPosition(found: Problem, yaml: YamlFile): Problem {
   if (found.position !== undefined || !aboutValues.includes(found.code)) return found;
   const places = (found.options ?? []).map((option) => yaml.find(option));

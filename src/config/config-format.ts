@@ -11,7 +11,7 @@ export interface ConfigFormat {
   readonly platforms: readonly Platform[];
   /** The platforms that a real cluster can be on, which is all but the labs. */
   readonly clouds: readonly Platform[];
-  /** The config file's. */
+  /** Schema of the config file. */
   readonly schema: z.ZodType<RawConfig>;
   /** Without the platforms' required options, for a config with errors. */
   readonly partialSchema: z.ZodType<RawConfig>;
@@ -45,7 +45,7 @@ export function defineConfig(platforms: readonly Platform[]): ConfigFormat {
   };
 }
 
-/** The name of a platform. */
+/** Whether a platform has this name. */
 export function isPlatform(format: ConfigFormat, name: string): boolean {
   return format.platforms.some((platform) => platform.name === name);
 }

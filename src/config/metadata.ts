@@ -6,10 +6,10 @@ import { describeIssues } from "../core/schema/parse.ts";
 import { readUserFile } from "../files/user-file.ts";
 import type { Platform } from "./platform.ts";
 
-/** An infra ID. Google refuses one that begins with a digit. */
+/** An infra ID. A platform may accept less. */
 export const infraIdPattern = /^[a-z0-9]([a-z0-9-]{0,25}[a-z0-9])?$/;
 
-/** The installer writes what it does not know as an empty text. Checked like the option of the same meaning. */
+/** The installer writes an empty string for what it does not know. Any other value is checked like the option. */
 export const known = <T extends z.ZodType<string>>(kind: T) =>
   z.preprocess((value) => (value === "" ? undefined : value), kind.optional());
 
@@ -23,11 +23,11 @@ const clusterShape = {
   clusterName: text("the cluster's name"),
   /** The cluster's name in the cloud: part of every resource's name. */
   infraID: pattern("an infra ID like prod-x7k2p", infraIdPattern),
-  /** Never itself in the code: only digits of it, or of its hash. */
+  /** The Terraform code contains only a few digits of it, or of its hash. */
   clusterID: known(anyText()),
 };
 
-/** What is read of metadata.json, with the platforms' parts under the installer's keys; the rest is the installer's. */
+/** What is read of metadata.json, with the platforms' parts under the installer's keys; other keys are ignored. */
 export type Metadata = z.output<z.ZodObject<typeof clusterShape>> & Readonly<Record<string, unknown>>;
 export type MetadataSchema = z.ZodType<Metadata>;
 

@@ -31,7 +31,7 @@ export interface Platform<
   /** Whether the machine's image can come from the CoreOS stream. @default false */
   readonly usesStream?: boolean;
   /** @default - it is a cloud: the machine belongs to a real cluster and boots the payload from bootstrap.ign */
-  readonly lab?: Lab<z.output<Schema>>;
+  readonly lab?: LabPlatform<z.output<Schema>>;
 }
 
 /** A Terraform provider. */
@@ -44,7 +44,7 @@ export interface Provider {
 }
 
 /** A platform that runs a cluster of its own on this machine instead of joining a real one. */
-export interface Lab<Config> {
+export interface LabPlatform<Config> {
   /** The lab's name on this machine. */
   labName(config: Config): string;
   /** The payload that its bootstrap machine boots. */
@@ -141,11 +141,29 @@ export function imageFor(
   return placeholder;
 }
 
+/**
+ * Options of every cloud: who may connect to the machine beside the nodes.
+ * @param network a kind of networks that the cloud's firewall takes
+ */
+export const accessOptions = <Network extends z.ZodType<string>>(network: () => Network) => ({
+  allowedBootstrapSshCidr: network().optional().describe("The network that may connect by ssh (22). Default: none."),
+  allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
+});
+
+type AccessOption = keyof ReturnType<typeof accessOptions>;
+
 /** ssh or the journal open to the whole world is possible, as in the UPI templates, but not without a warning. */
-export function warnOfWorld(option: string, network: string | undefined, context: PlatformContext): void {
-  if (network?.endsWith("/0") !== true) return;
-  context.warn({
-    code: "open-to-the-world",
-    message: `${option} is ${network}: whoever can reach the machine can knock there; give the network that you work from.`,
-  });
+export function warnOfWorld(
+  platform: string,
+  config: Readonly<Partial<Record<AccessOption, string>>>,
+  context: PlatformContext,
+): void {
+  for (const option of ["allowedBootstrapSshCidr", "allowedBootstrapJournalCidr"] as const) {
+    const network = config[option];
+    if (network?.endsWith("/0") !== true) continue;
+    context.warn({
+      code: "open-to-the-world",
+      message: `${platform}.${option} is ${network}: whoever can reach the machine can knock there; give the network that you work from.`,
+    });
+  }
 }

@@ -33,7 +33,7 @@ function optionsOf(node: SchemaNode, alsoOpen: readonly string[]): string[] {
   );
 }
 
-/** One option: what it is, and its line, open or behind #. */
+/** One option: its description, and its line, commented out unless it is open. */
 function option(key: string, node: SchemaNode, open: boolean, value?: string): string[] {
   const line =
     value !== undefined

@@ -68,3 +68,12 @@ export const stateSchema = z
   .refine((state) => Object.keys(state).length === 1, { error: kinds })
   .prefault({ local: {} })
   .describe("Where Terraform keeps what it made: one file and one state folder for each cluster.");
+
+/** Where the state is, on one line. */
+export function describeState({ local, s3, gcs, azurerm }: z.output<typeof stateSchema>): string {
+  if (s3 !== undefined) return `s3 ${s3.bucket}/${s3.keyPrefix}`;
+  if (gcs !== undefined) return `gcs ${gcs.bucket}/${gcs.keyPrefix}`;
+  if (azurerm !== undefined)
+    return `azurerm ${azurerm.storageAccountName}/${azurerm.containerName}/${azurerm.keyPrefix}`;
+  return `local, in ${local?.folder ?? ""} beside the config file`;
+}

@@ -1,3 +1,5 @@
+import { defaultLabName } from "./lab-layout.ts";
+
 /**
  * Options of the config that contradict each other, like aws.vpcId: their names, or their names with their values.
  * Undefined: the value does not matter. Null: the option is missing.
@@ -70,8 +72,8 @@ const sentences = {
   /** An empty option is the whole config. */
   "option-invalid": (p: { option: string; found: string; expected: string }) =>
     `${p.option === "" ? "The config" : p.option} is ${p.found}; expected ${p.expected}.`,
-  "state-of-another-cluster": (p: { folder: string; remembered: string; infraId: string }) =>
-    `The state folder ${p.folder} holds the state of ${p.remembered}, which is still deployed, and this is ${p.infraId}: destroy that one first, or give this cluster a state folder of its own (state.local.folder).`,
+  "state-of-another-cluster": (p: { folder: string; saved: string; infraId: string }) =>
+    `The state folder ${p.folder} holds the state of ${p.saved}, which is still deployed, and this is ${p.infraId}: destroy that one first, or give this cluster a state folder of its own (state.local.folder).`,
   "state-lost": (p: { file: string; backup: string }) =>
     `The state ${p.file} is empty although the one before it, ${p.backup}, has resources: Terraform was stopped while it wrote, and would now take everything for gone; copy the second over the first, and run the same command again.`,
   "state-damaged": (p: { file: string; backup: string }) =>
@@ -122,12 +124,12 @@ const sentences = {
 
   // The lab
   "root-needed": () => "The lab makes namespaces, mounts and control groups of its own: run this as root.",
-  "lab-not-running": (p: { name: string }) =>
-    `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy 'local-*'\`${p.name === "local" ? "" : `, with local.name: ${p.name} in the config file`}.`,
+  "lab-not-running": (p: { name: string; platform: string }) =>
+    `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy '${p.platform}-*'\`${p.name === defaultLabName ? "" : `, with ${p.platform}.name: ${p.name} in the config file`}.`,
   "machine-not-there": (p: { name: string; machine: string; nodes: number }) =>
     `The lab ${p.name} has no ${p.machine}: its machines are bootstrap and node-0${p.nodes === 1 ? "" : ` to node-${p.nodes - 1}`}.`,
-  "ignition-refuses": (p: { detail: string }) =>
-    `Ignition does not take the payload, so no lab was made: ${p.detail}; give one that the stack local-bootstrap or \`payload build\` made.`,
+  "ignition-refuses": (p: { detail: string; stack: string }) =>
+    `Ignition does not take the payload, so no lab was made: ${p.detail}; give one that the stack ${p.stack} or \`payload build\` made.`,
   "lab-stuck": (p: { name: string; reason: string; said: string; log: string }) =>
     `The lab ${p.name} is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter --name ${p.name} bootstrap\`.`,
 
@@ -201,7 +203,7 @@ export class UserError extends Error {
 
   constructor(...problems: readonly Problem[]) {
     super(problems.map((p) => p.message).join("\n"));
-    this.name = "InputError";
+    this.name = "UserError";
     this.problems = problems;
   }
 }

@@ -120,7 +120,7 @@ const locked = () => packagesOf(textOf("npm-shrinkwrap.json") ?? readProjectText
 const packagesOf = (text) => JSON.parse(text).packages;
 
 /**
- * A file's text, if there is one. Not to be allowed to read it is another matter: nothing may be installed over it then.
+ * A file's text, if there is one. A file that may not be read is an error: nothing may be installed over it.
  * @param {string} path
  */
 function textOf(path) {

@@ -8,7 +8,7 @@ import { goal, median } from "./goal.ts";
 
 const sizes = [300_000, 600_000, 1_250_000, 2_500_000, 5_000_000];
 
-/** Time and memory of one build, by the size of the document. */
+/** Time and memory of one build, by the size of bootstrap.ign. */
 export function payloadGrowth(): string {
   const tunnel = readTunnel({});
   const idle = peakMemory(0);
@@ -49,7 +49,7 @@ export function payloadGrowth(): string {
   ].join("\n");
 }
 
-/** Peak memory in MB of a process of its own that builds a payload from a document of this size; 0: that builds none. */
+/** Peak memory in MB of a process of its own that builds a payload from a bootstrap.ign of this size; 0: that builds none. */
 function peakMemory(bytes: number): number {
   const child = projectFile("test/bench/peak-memory.ts");
   const { stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", child, String(bytes)], {

@@ -1,4 +1,4 @@
-/** Builds a payload from a document of the size in argv and prints the process's peak memory in kB. 0: builds none. */
+/** Builds a payload from a bootstrap.ign of the size in argv and prints the process's peak memory in kB. 0: builds none. */
 import { makePayload } from "../../src/core/bootstrap.ts";
 import { readTunnel } from "../../src/core/konnectivity/options.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";

@@ -97,7 +97,7 @@ describe("every rendered object", () => {
     expect(refused).toEqual([]);
   });
 
-  it.each(Object.entries(broken))("is looked at closely: %s is reported", (name, { says }) => {
+  it.each(Object.entries(broken))("is checked completely: %s is reported", (name, { says }) => {
     expect(said.get(name)?.join("\n")).toMatch(says);
   });
 });

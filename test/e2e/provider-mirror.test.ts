@@ -9,7 +9,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-mirror-"));
   vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
-  // Nobody is asked outside.
+  // Nothing is downloaded.
   vi.stubEnv("HTTPS_PROXY", "http://127.0.0.1:9");
   vi.stubEnv("CHECKPOINT_DISABLE", "1");
 });

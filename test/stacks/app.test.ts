@@ -56,7 +56,7 @@ const run = (program: string, ...args: string[]) =>
   });
 
 describe("the app", () => {
-  it("says a warning of one platform on that platform's stack, and one of all on the first", () => {
+  it("adds a platform's warning to that platform's stack, and a general one to the first", () => {
     projectWith(clouds("aws", "azure"));
     const said = annotations();
     expect(said["azure-bootstrap"]?.join()).toContain("azure.pointer is sas");
@@ -67,7 +67,7 @@ describe("the app", () => {
     expect(without["azure-bootstrap"]?.join()).not.toContain("nothing can be deployed");
   });
 
-  it("prints warnings and mistakes", () => {
+  it("prints warnings and errors", () => {
     projectWith(clouds("azure"));
     const good = run(process.execPath, "scripts/app.js");
     expect(good.status).toBe(0);
@@ -81,7 +81,7 @@ describe("the app", () => {
     });
   });
 
-  it("leaves no payload of a platform that is gone from the config, nor of a document that is gone", () => {
+  it("leaves no payload of a platform that is no longer in the config, nor of a deleted bootstrap.ign", () => {
     projectWith(clouds("aws", "google"));
     project.synth();
     expect(payloads()).toEqual(["aws-bootstrap", "google-bootstrap"]);
@@ -103,7 +103,7 @@ describe("the app", () => {
     expect(annotations()["google-bootstrap"]?.join()).toContain("aws-bootstrap is still deployed, but aws is not in");
   });
 
-  it("says in one sentence that it cannot write", () => {
+  it("reports in one sentence that it cannot write", () => {
     projectWith(clouds("aws"));
     writeFileSync(join(project.folder, "cdktf.out"), "a file in the way");
     const { status, stderr } = run(process.execPath, "scripts/app.js");
@@ -122,13 +122,13 @@ describe("the app", () => {
     expect(git("status", "--porcelain", "--untracked-files=all")).not.toContain(".state");
   });
 
-  it("takes a platform with nothing behind it for one that is wanted", () => {
+  it("accepts a platform without options", () => {
     projectWith({});
     project.write("konnectivity.yaml", "installDir: ocp\naws:\n");
     expect(() => project.inputs()).toThrow("aws.vpcId is missing");
   });
 
-  it("quotes what a shell would take apart", () => {
+  it("quotes paths that a shell would split", () => {
     projectWith({ ...clouds("aws"), installDir: "my 'ocp' folder" });
     renameSync(join(project.folder, "ocp"), join(project.folder, "my 'ocp' folder"));
     expect(project.synth()["aws-bootstrap"]?.output.next?.value).toBe(
@@ -136,7 +136,7 @@ describe("the app", () => {
     );
   });
 
-  it("says that the install folder cannot be read, which is not that there is no document", () => {
+  it("reports an install folder that cannot be read, instead of a missing bootstrap.ign", () => {
     projectWith({ ...clouds("aws"), installDir: "circle" });
     const circle = join(project.folder, "circle");
     spawnSync("ln", ["-s", circle, circle]);
@@ -168,13 +168,13 @@ describe("the app", () => {
     expect(mistakes).toEqual(expected.map((part) => expect.stringContaining(part) as string));
   });
 
-  it("takes a cluster whose name begins with a digit, where the cloud does", () => {
+  it("accepts a cluster whose name begins with a digit, where the cloud does", () => {
     const named = { metadata: { ...metadata, infraID: "4prod-x7k2p" }, files };
     expect(mistakesOf(changedExample("aws"), named)).toEqual([]);
     expect(mistakesOf(changedExample("google"), named).join()).toContain("one that begins with a letter");
   });
 
-  it("says a YAML tag that nobody knows", () => {
+  it("reports an unknown YAML tag", () => {
     expect(mistakesOf("installDir: !!js/function 'x'\n").join()).toContain("is not YAML that can be read");
   });
 

@@ -27,7 +27,7 @@ describe("the config file", () => {
     expect(configFileOf({ KONNECTIVITY_CONFIG: "other.yaml" })).toBe("other.yaml");
   });
 
-  it("that is not there: the sentence says how to get one", () => {
+  it("that does not exist: the error says how to create one", () => {
     const folder = mkdtempSync(join(tmpdir(), "no-config-"));
     const project = projectWith({}, { folder });
     rmSync(project.configFile);
@@ -36,7 +36,7 @@ describe("the config file", () => {
     );
   });
 
-  it("gets all its mistakes told at once, of every kind and part", () => {
+  it("is reported with all its errors at once, of every kind and part", () => {
     expect(
       mistakes(
         { tagz: {}, replaceMachine: "no", stream: "nowhere.json", tunnel: { address: "192.0.2.7" } },
@@ -54,7 +54,7 @@ describe("the config file", () => {
     ]);
   });
 
-  it("hears of everything beside a key that is not known", () => {
+  it("is checked completely beside an unknown key", () => {
     const wrong = { a: 1, region: "x" };
     expect(mistakes({ ...wrong, stream: undefined }, {}, { publicSubnet: "subnet-0123456789abcdef1" })).toEqual([
       expect.stringContaining("a is not an option"),
@@ -64,7 +64,7 @@ describe("the config file", () => {
     ]);
   });
 
-  it("hears of everything in a platform that lacks what it needs", () => {
+  it("is checked completely in a platform that lacks required options", () => {
     const unfilled = { installDir: "ocp", azure: { tags: 1 }, google: { zone: 5 } };
     const said = mistakesOf(unfilled, {});
     for (const option of ["azure.nodeSubnets", "azure.tags", "google.zone", "google.clusterNetwork", "google.subnet"])
@@ -73,14 +73,14 @@ describe("the config file", () => {
       expect(said).toContainEqual(expect.stringMatching(new RegExp(`^${option} is missing`)));
   });
 
-  it("hears once of a damaged metadata.json, and of a damaged bootstrap.ign beside it", () => {
+  it("is reported once for a damaged metadata.json, and for a damaged bootstrap.ign beside it", () => {
     const said = mistakes({}, { files: { ...files, "ocp/metadata.json": "{", "ocp/bootstrap.ign": "{" } });
     expect(said.filter((sentence) => sentence.includes("metadata.json that openshift-install writes"))).toHaveLength(1);
     expect(said).toContainEqual(expect.stringContaining("bootstrap.ign is not JSON"));
     expect(said).not.toContainEqual(expect.stringContaining("there is no metadata.json"));
   });
 
-  it("hears once of a wrong value, not of what follows from it", () => {
+  it("is reported once for a wrong value, not for what follows from it", () => {
     expect(mistakes({}, {}, { privateSubnet: "x" })).toHaveLength(1);
     expect(mistakes({}, {}, { internalApiTargetGroupArn: "x" })).toHaveLength(1);
     expect(mistakes({ infrastructureName: "X" })).toHaveLength(1);
@@ -141,7 +141,7 @@ describe("the config file", () => {
     expect(mistakes(rest)).toContainEqual(expect.stringContaining(sentence));
   });
 
-  it("tells of a damaged document, and of a release that lacks what is wanted", () => {
+  it("reports a damaged bootstrap.ign, and a release that lacks what an option needs", () => {
     expect(mistakes({}, { files: { ...files, "ocp/bootstrap.ign": "{" } })).toEqual([
       expect.stringContaining("bootstrap.ign is not JSON"),
     ]);
@@ -176,13 +176,13 @@ describe("the cluster", () => {
     ]);
   });
 
-  it("of a damaged metadata.json is a mistake", () => {
+  it("of a damaged metadata.json is an error", () => {
     expect(mistakes({}, { files: { ...files, "ocp/metadata.json": '{"clusterName":"x"}' } })).toContainEqual(
       expect.stringContaining("metadata.json that openshift-install writes: infraID is missing"),
     );
   });
 
-  it("is remembered beside a local state, for when the install folder is gone", () => {
+  it("is saved beside a local state, for when the install folder is gone", () => {
     const project = projectWith();
     project.synth();
     const record = join(project.folder, ".state/cluster.json");

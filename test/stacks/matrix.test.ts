@@ -8,10 +8,10 @@ import { type Block, changedExample, exampleOf, exampleStack, Project, type Stac
 
 /** A secret of the cluster: where it shows, everything else of bootstrap.ign can show too. */
 const secret = "the secret that must never show 8f2b41";
-const document = sampleConfig("4.18");
+const ignition = sampleConfig("4.18");
 const bootstrapIgn = JSON.stringify({
-  ...document,
-  storage: { files: [...(document.storage?.files ?? []), fileEntry("/opt/openshift/tls/secret.key", secret, 0o600)] },
+  ...ignition,
+  storage: { files: [...(ignition.storage?.files ?? []), fileEntry("/opt/openshift/tls/secret.key", secret, 0o600)] },
 });
 
 const projects: Project[] = [];

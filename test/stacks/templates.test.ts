@@ -37,7 +37,7 @@ const sharedConfig = {
 };
 const wholeMetadata = { ...metadata, gcp: { ...metadata.gcp, networkProjectID: "host-project" } };
 
-const document = sampleConfig("4.18", {
+const ignition = sampleConfig("4.18", {
   platform: { baremetal: { apiVIPs: ["10.0.0.2"], ingressVIPs: ["10.0.0.3"] } },
 });
 
@@ -55,7 +55,7 @@ interface Planted {
   readonly outdir?: string;
   /** null: there is none. */
   readonly metadata?: object | null;
-  readonly remembered?: object;
+  readonly saved?: object;
   readonly stream?: object;
   readonly bootstrapIgn?: object | null;
   /** Changes what was read. */
@@ -80,8 +80,8 @@ function resultOf(input: Planted, onlyRead = false): Result {
   writeFileSync(file, stringify({ installDir: "ocp", ...(input.config ?? everyPlatform) }));
   write("coreos-stream.json", input.stream ?? (JSON.parse(sampleStream) as object));
   if (input.metadata !== null) write("ocp/metadata.json", input.metadata ?? wholeMetadata);
-  if (input.remembered !== undefined) write(".state/cluster.json", input.remembered);
-  if (input.bootstrapIgn !== null) write("ocp/bootstrap.ign", input.bootstrapIgn ?? document);
+  if (input.saved !== undefined) write(".state/cluster.json", input.saved);
+  if (input.bootstrapIgn !== null) write("ocp/bootstrap.ign", input.bootstrapIgn ?? ignition);
   try {
     const inputs = readInputs(file, new Date("2026-11-16T12:00:00Z"), {
       workingDirectory: join(folder, workingDirectory),
@@ -161,23 +161,23 @@ function plantIn<T extends object>(value: T, input: (changed: T) => Planted, ski
 
 const clusterConfigPath = "/opt/openshift/manifests/cluster-config.yaml";
 const clusterConfig = parse(
-  decodeContents(document.storage?.files?.find(({ path }) => path === clusterConfigPath)?.contents).toString(),
+  decodeContents(ignition.storage?.files?.find(({ path }) => path === clusterConfigPath)?.contents).toString(),
 ) as { data: { "install-config": string } };
 const withInstallConfig = (config: object) => {
   const text = stringify({ ...clusterConfig, data: { "install-config": stringify(config) } });
   return changedFile(clusterConfigPath, text);
 };
 const changedFile = (name: string, text: string) => ({
-  ...document,
+  ...ignition,
   storage: {
-    files: document.storage?.files?.map((file) => (file.path === name ? fileEntry(name, text, 0o644) : file)),
+    files: ignition.storage?.files?.map((file) => (file.path === name ? fileEntry(name, text, 0o644) : file)),
   },
 });
 
 describe("Terraform evaluates no template from an input file:", () => {
   it.each([
     ["metadata.json", (value: object) => ({ metadata: value })],
-    ["the saved metadata.json", (value: object) => ({ metadata: null, remembered: value })],
+    ["the saved metadata.json", (value: object) => ({ metadata: null, saved: value })],
   ])("%s", (_, input) => {
     for (const { accepted, refusals, together } of plantIn(wholeMetadata, input)) {
       // These are in no name: digits of a hash, a name that is compared, one that is only shown.
@@ -213,7 +213,7 @@ describe("Terraform evaluates no template from an input file:", () => {
   });
 
   it("bootstrap.ign, whose ssh key is in Azure's code", () => {
-    const plants = plantIn(document, (bootstrapIgn) => ({ bootstrapIgn }), /contents\.source$/);
+    const plants = plantIn(ignition, (bootstrapIgn) => ({ bootstrapIgn }), /contents\.source$/);
     expect(plants.map(({ where, together }) => [where, together])).toEqual([
       ["alone", "not in the code"],
       ["behind the value", "escaped"],
@@ -229,7 +229,7 @@ describe("Terraform evaluates no template from an input file:", () => {
 
 it("does not use a line of bootstrap.ign that is not an ssh key", () => {
   const users = [{ name: "core", sshAuthorizedKeys: [`ssh-rsa ${marker}`, `ssh-ed25519 AAAA${marker}`] }];
-  expect(outcomeOf({ bootstrapIgn: { ...document, passwd: { users } } })).toBe(
+  expect(outcomeOf({ bootstrapIgn: { ...ignition, passwd: { users } } })).toBe(
     "azure.sshKeyData is missing; expected an RSA or ED25519 public key (bootstrap.ign has none for core).",
   );
 });

@@ -23,6 +23,15 @@ export function synthScope(create: (scope: TerraformStack) => void): StackJson {
 export const payloadContent = { present: true, text: "the payload", sha512: "5".repeat(128) } as const;
 export const absentPayload: PayloadContent = { present: false, why: "there is no bootstrap.ign in ocp" };
 
+/** The lifecycle of what stores that payload: a deploy stops there. */
+export const stopsDeploy = {
+  precondition: [
+    expect.objectContaining({
+      error_message: expect.stringContaining("Nothing can be deployed: there is no bootstrap.ign") as string,
+    }) as unknown,
+  ],
+};
+
 /** The payload, at the place where every stack has it. */
 export const payloadIn = (scope: Construct, content: PayloadContent = payloadContent) =>
   new PayloadFile(scope, "payload", { content });

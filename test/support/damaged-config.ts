@@ -29,7 +29,7 @@ const recordIn = (text: string) =>
     decodeContents(filesOf(text).find(({ path }) => path === recordPath)?.contents).toString(),
   ) as PayloadRecord;
 
-/** What a whole payload adds; it is the same for every release. */
+/** What a complete payload adds; it is the same for every release. */
 export const whole = recordIn(makePayload(texts["4.18"], tunnel, now).text);
 
 /** Everything that can be wrong with a bootstrap.ign; not with a config file or a pointer. */
@@ -39,7 +39,7 @@ const ignitionCodes = new Set<ProblemCode>(
   ),
 );
 
-/** Builds, and holds the build to its promise: a named refusal or a whole payload. Returns the payload, if there is one. */
+/** Builds the payload, and checks that the result is a named error or a complete payload. Returns the payload, if there is one. */
 export function buildOrRefuse(text: string): string | undefined {
   let payload: string;
   try {
@@ -89,7 +89,7 @@ export const anyShape = fc.constantFrom(...shapes);
 /** A place in a text, as a share of its length. */
 export const anyPlace = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-// Half of the mutations happen where they hurt: at an anchor or right beside it.
+// Half of the mutations are at an anchor or next to one.
 const line = fc.oneof(
   anyPlace.map((place) => ({ place })),
   fc.record({ anchor: fc.constantFrom(...anchorNames), beside: fc.integer({ min: -2, max: 2 }) }),

@@ -54,7 +54,7 @@ export class ScratchNode {
     chmodSync(this.#folder, 0o711);
     this.root = join(this.#folder, "root");
     this.log = applyIgnition(payload, this.root);
-    // Stand-ins for what a bootstrap machine has and this one has not; a test writes its own over them.
+    // Fakes of what a bootstrap machine has and this one does not have; a test can replace them.
     this.program("podman", '[ "$7" = "" ] || echo "registry.example.com/$7@sha256:0123"');
     this.program("oc", "exit 0");
   }

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import { UserError, type Problem, type ProblemCode } from "../../src/core/errors.ts";
 
 /** The problems with which an action is refused; none if it goes through. Anything else that it throws is a bug. */
@@ -27,7 +27,29 @@ export async function provoke(act: () => unknown): Promise<readonly Problem[]> {
   return [];
 }
 
-export function expectGoodSentence({ message }: Problem): void {
+/** For problems by their name, actions that report them. */
+export type ErrorCases = Readonly<Record<string, readonly (() => unknown)[]>>;
+
+/** Tests that each action reports its problem, and every problem in a good sentence. */
+export function testErrorCases(errorCases: ErrorCases): void {
+  const cases = Object.entries(errorCases).flatMap(([code, acts]) =>
+    acts.map((act, index) => {
+      let found: ReturnType<typeof provoke> | undefined;
+      // Some take seconds: once is enough.
+      return { code, index, provoked: () => (found ??= provoke(act)) };
+    }),
+  );
+
+  it.each(cases)("is reported: $code ($index)", async ({ code, provoked }) => {
+    expect((await provoked()).map((found) => found.code)).toContain(code);
+  });
+
+  it.each(cases)("is one good sentence: $code ($index)", async ({ provoked }) => {
+    for (const found of await provoked()) expectGoodSentence(found);
+  });
+}
+
+function expectGoodSentence({ message }: Problem): void {
   expect(message, "one line").not.toMatch(/[\n\r]/);
   expect(message, "a period at the end, and no other sign before it").toMatch(/[\w)\]"'`…]\.$/);
   expect(message, "a capital, a path, an option or what was found at the start").toMatch(

@@ -3,13 +3,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { clusterID, metadata, sampleStream } from "../../scripts/example-project.ts";
 import { readProjectText } from "../../src/runtime/project-files.js";
 import * as app from "../../stacks/app.ts";
 import { readInputs } from "../../stacks/inputs.ts";
 import { platformNames } from "../../stacks/platforms.ts";
 import type { Inputs } from "../../stacks/resolve.ts";
-import { sampleText, type Shape } from "../../src/core/sample/sample.ts";
+import { type sampleMetadata, sampleText, type Shape } from "../../src/core/sample/sample.ts";
 
 const stackClasses = await app.loadStackClasses(platformNames);
 
@@ -43,7 +42,16 @@ export interface ProjectProps {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-export { clusterID, metadata, sampleStream };
+/** What the examples' `stream` names, as far as anything here reads it. */
+export const sampleStream = readProjectText("docs/examples/coreos-stream.json");
+
+/** What the examples' `installDir` has: the sample's, with the parts of every cloud. */
+export const metadata = JSON.parse(readProjectText("docs/examples/ocp/metadata.json")) as typeof sampleMetadata & {
+  readonly aws: Readonly<Record<"region", string>>;
+  readonly azure: Readonly<Record<"region" | "resourceGroupName" | "cloudName", string>>;
+  readonly gcp: Readonly<Record<"region" | "projectID", string>>;
+};
+export const { clusterID } = metadata;
 
 /** A user's folder: config file, install folder, output; what `cdktf synth` sees and makes. */
 export class Project {
@@ -110,7 +118,7 @@ export function mistakesOf(config: object | string, props?: ProjectProps): strin
     project.inputs();
     return [];
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== "InputError") throw error;
+    if (!(error instanceof Error) || error.name !== "UserError") throw error;
     return error.message.split("\n");
   } finally {
     project.remove();

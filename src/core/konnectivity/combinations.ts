@@ -1,10 +1,10 @@
 import { type Options, type Problem, problem } from "../errors.ts";
 import type { TunnelOptions } from "./options.ts";
 
-type Transport = `${TunnelOptions["protocol"]}/${TunnelOptions["transport"]}`;
+type ProtocolAndTransport = `${TunnelOptions["protocol"]}/${TunnelOptions["transport"]}`;
 
 /** Which transports between the kube-apiserver and the server work. Each works with every other option. */
-export const transports: Record<Transport, { works: true } | { works: false; reason: string }> = {
+export const transports: Record<ProtocolAndTransport, { works: true } | { works: false; reason: string }> = {
   "grpc/unix-socket": { works: true },
   "http-connect/unix-socket": { works: true },
   "http-connect/tcp": { works: true },

@@ -115,8 +115,8 @@ export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionCon
       mode: 0o644,
     },
     fileEntry(clusterConfigPath, stringify(clusterConfig), 0o644),
-    fileEntry("/opt/openshift/auth/kubeconfig-loopback", loopbackKubeconfig, 0o600),
-    fileEntry("/opt/openshift/auth/kubeconfig", loopbackKubeconfig, 0o600),
+    fileEntry("/opt/openshift/auth/kubeconfig-loopback", adminKubeconfig, 0o600),
+    fileEntry("/opt/openshift/auth/kubeconfig", adminKubeconfig, 0o600),
     fileEntry("/opt/openshift/tls/root-ca.crt", props.certificate ?? fixture("long-lived.crt"), 0o600),
     ...(shape.startsWith("4.23") ? installerTunnelFiles(shape === "4.23-gate-on") : []),
   ];
@@ -182,7 +182,7 @@ function installerTunnelFiles(gateOn: boolean): FileEntry[] {
   ];
 }
 
-const loopbackKubeconfig = `clusters:
+const adminKubeconfig = `clusters:
 - cluster:
     server: https://localhost:6443
   name: sample

@@ -3,7 +3,7 @@ import { ms } from "./clients.ts";
 import type { Chart } from "./plot.ts";
 import { percentile } from "../../e2e/load/statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
-import { wayThrough } from "./variant.ts";
+import { routeThrough } from "./variant.ts";
 
 export interface AgentsProps {
   readonly agents: readonly number[];
@@ -62,7 +62,7 @@ export async function byAgents(labs: readonly TunnelLab[], { agents, clients, ro
     xLabel: "agents",
     x: agents,
     series: labs.map((lab) => ({
-      name: wayThrough(lab.variant),
+      name: routeThrough(lab.variant),
       y: seen.filter((one) => one.lab === lab).map(({ server }) => server),
     })),
   };

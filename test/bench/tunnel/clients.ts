@@ -4,17 +4,17 @@ import type { Chart } from "./plot.ts";
 import { percentile } from "../../e2e/load/statistics.ts";
 import type { Path } from "../../e2e/load/loaded-lab.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
-import { wayThrough } from "./variant.ts";
+import { routeThrough } from "./variant.ts";
 
-/** A way that a create can go. */
-interface Way {
+/** How the call for a create is sent. */
+interface Route {
   readonly name: string;
   readonly lab: TunnelLab;
   readonly path: Path;
 }
 
 interface Seen {
-  readonly way: Way;
+  readonly route: Route;
   readonly clients: number;
   readonly milliseconds: number[];
   readonly rates: number[];
@@ -41,9 +41,9 @@ interface HookTime {
 }
 
 interface Measurements {
-  readonly ways: readonly Way[];
+  readonly routes: readonly Route[];
   readonly seen: readonly Seen[];
-  readonly hookTimes: ReadonlyMap<Way, HookTime>;
+  readonly hookTimes: ReadonlyMap<Route, HookTime>;
   /** Calls per second of the load generator against a server that does nothing. */
   readonly generatorRate: number;
 }
@@ -51,14 +51,14 @@ interface Measurements {
 /** Creates by one client and by many at once: without a hook, with a hook called directly, and through each tunnel. */
 export async function byClients(labs: readonly TunnelLab[], props: ClientsProps) {
   const measurements = await measure(labs, props);
-  const { ways, seen } = measurements;
+  const { routes, seen } = measurements;
   const chart = (title: string, y: (at: Seen) => number): Chart => ({
     title,
     xLabel: "parallel clients",
     x: props.clients,
-    series: ways
+    series: routes
       .filter(({ path }) => path !== "no hook, permanent kube-apiserver")
-      .map((way) => ({ name: way.name, y: seen.filter((at) => at.way === way).map(y) })),
+      .map((route) => ({ name: route.name, y: seen.filter((at) => at.route === route).map(y) })),
   });
   return {
     text: [...oneClientText(measurements), ...manyClientsText(measurements, props)].join("\n"),
@@ -69,14 +69,14 @@ export async function byClients(labs: readonly TunnelLab[], props: ClientsProps)
 async function measure(labs: readonly TunnelLab[], props: ClientsProps): Promise<Measurements> {
   const [first] = labs;
   if (first === undefined) throw new Error("no lab");
-  const ways: Way[] = [
+  const routes: Route[] = [
     { name: "no hook, bootstrap kube-apiserver", lab: first, path: "no hook" },
     { name: "no hook, permanent kube-apiserver", lab: first, path: "no hook, permanent kube-apiserver" },
     { name: "hook, direct", lab: first, path: "direct" },
-    ...labs.map((lab): Way => ({ name: wayThrough(lab.variant), lab, path: "tunnel" })),
+    ...labs.map((lab): Route => ({ name: routeThrough(lab.variant), lab, path: "tunnel" })),
   ];
   /** The hook closes the connection after each call: what it costs to open one. By one client only. */
-  const newConnections: Way[] = ways
+  const newConnections: Route[] = routes
     .filter(({ path }) => path === "direct" || path === "tunnel")
     .map(({ name, lab, path }) => ({
       name: `${name}, new connections`,
@@ -84,16 +84,16 @@ async function measure(labs: readonly TunnelLab[], props: ClientsProps): Promise
       path: `${path}, new connections` as Path,
     }));
   const seen = props.clients.flatMap((clients) =>
-    [...ways, ...(clients === 1 ? newConnections : [])].map((way): Seen => ({
-      way,
+    [...routes, ...(clients === 1 ? newConnections : [])].map((route): Seen => ({
+      route,
       clients,
       milliseconds: [],
       rates: [],
       generator: [],
     })),
   );
-  const hooked = [...ways, ...newConnections].filter(({ path }) => !path.startsWith("no hook"));
-  const hookTimes = new Map(hooked.map((way) => [way, { count: 0, seconds: 0 }]));
+  const hooked = [...routes, ...newConnections].filter(({ path }) => !path.startsWith("no hook"));
+  const hookTimes = new Map(hooked.map((route) => [route, { count: 0, seconds: 0 }]));
   for (let round = 0; round < props.rounds; round++)
     for (const clients of props.clients) {
       props.say(`creates: round ${round + 1} of ${props.rounds}, ${clients} parallel clients`);
@@ -102,25 +102,25 @@ async function measure(labs: readonly TunnelLab[], props: ClientsProps): Promise
       else await runRound(now, round, props);
     }
   const alone = await first.generatorAlone(16, 5000);
-  return { ways, seen, hookTimes, generatorRate: alone.microseconds.length / alone.seconds };
+  return { routes, seen, hookTimes, generatorRate: alone.microseconds.length / alone.seconds };
 }
 
 /** Measures one after the other, starting with another one each round, so that a noisy moment hits all. */
 async function runRound(seen: readonly Seen[], round: number, props: ClientsProps): Promise<void> {
   const start = round % seen.length;
-  for (const { way, clients, milliseconds, rates, generator } of [...seen.slice(start), ...seen.slice(0, start)]) {
-    const result = await way.lab.crowd(way.path, clients, props.calls(clients));
+  for (const { route, clients, milliseconds, rates, generator } of [...seen.slice(start), ...seen.slice(0, start)]) {
+    const result = await route.lab.crowd(route.path, clients, props.calls(clients));
     for (const value of result.microseconds) milliseconds.push(value / 1000);
     rates.push(result.microseconds.length / result.seconds);
     generator.push(result.cpuSeconds / result.seconds);
   }
 }
 
-async function addingHookTimes(hookTimes: ReadonlyMap<Way, HookTime>, run: () => Promise<void>): Promise<void> {
-  const before = [...hookTimes].map(([way, total]) => ({ way, total, start: way.lab.admission(way.path) }));
+async function addingHookTimes(hookTimes: ReadonlyMap<Route, HookTime>, run: () => Promise<void>): Promise<void> {
+  const before = [...hookTimes].map(([route, total]) => ({ route, total, start: route.lab.admission(route.path) }));
   await run();
-  for (const { way, total, start } of before) {
-    const { count, seconds } = way.lab.admission(way.path);
+  for (const { route, total, start } of before) {
+    const { count, seconds } = route.lab.admission(route.path);
     total.count += count - start.count;
     total.seconds += seconds - start.seconds;
   }
@@ -128,7 +128,7 @@ async function addingHookTimes(hookTimes: ReadonlyMap<Way, HookTime>, run: () =>
 
 function oneClientText({ seen, hookTimes }: Measurements): string[] {
   const one = seen.filter(({ clients }) => clients === 1);
-  const medians = (path: Path) => one.filter(({ way }) => way.path === path).map((at) => p(at, 0.5));
+  const medians = (path: Path) => one.filter(({ route }) => route.path === path).map((at) => p(at, 0.5));
   const [direct = Number.NaN] = medians("direct");
   const [our = Number.NaN, theirs = Number.NaN] = medians("tunnel");
   const [added, ratio] = [our - direct, our / theirs];
@@ -137,9 +137,9 @@ function oneClientText({ seen, hookTimes }: Measurements): string[] {
     markdownTable(
       ["way of the create", "p50", "p95", "p99", "creates/s", "the hook alone, mean"],
       one.map((at) => {
-        const hook = hookTimes.get(at.way);
+        const hook = hookTimes.get(at.route);
         return [
-          at.way.name,
+          at.route.name,
           ...[0.5, 0.95, 0.99].map((share) => ms(p(at, share))),
           rate(at).toFixed(0),
           hook === undefined ? "" : ms((1000 * hook.seconds) / hook.count),
@@ -152,18 +152,18 @@ function oneClientText({ seen, hookTimes }: Measurements): string[] {
   ];
 }
 
-function manyClientsText({ ways, seen, generatorRate }: Measurements, props: ClientsProps): string[] {
+function manyClientsText({ routes, seen, generatorRate }: Measurements, props: ClientsProps): string[] {
   const fastest = Math.max(...seen.map(rate));
   const many = props.clients.filter((clients) => clients > 1);
-  const find = (way: Way, clients: number) => seen.find((at) => at.way === way && at.clients === clients);
+  const find = (route: Route, clients: number) => seen.find((at) => at.route === route && at.clients === clients);
   return [
     "\n## Parallel clients: creates/s\n",
     markdownTable(
       ["way of the create", ...props.clients.map(String)],
-      ways.map((way) => [
-        way.name,
+      routes.map((route) => [
+        route.name,
         ...props.clients.map((clients) => {
-          const at = find(way, clients);
+          const at = find(route, clients);
           return at === undefined ? "" : rate(at).toFixed(0);
         }),
       ]),
@@ -171,10 +171,10 @@ function manyClientsText({ ways, seen, generatorRate }: Measurements, props: Cli
     "\n## Parallel clients: p50 / p99\n",
     markdownTable(
       ["way of the create", ...many.map(String)],
-      ways.map((way) => [
-        way.name,
+      routes.map((route) => [
+        route.name,
         ...many.map((clients) => {
-          const at = find(way, clients);
+          const at = find(route, clients);
           return at === undefined ? "" : `${p(at, 0.5).toFixed(0)} / ${ms(p(at, 0.99))}`;
         }),
       ]),

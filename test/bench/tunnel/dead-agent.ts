@@ -4,7 +4,7 @@ import type { DotRow } from "./plot.ts";
 import { inAll, seconds, summary } from "./restart.ts";
 import { type Disturbance, disturbance, isQuiet, percentile } from "../../e2e/load/statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
-import { wayThrough } from "./variant.ts";
+import { routeThrough } from "./variant.ts";
 
 export interface DeadAgentProps {
   readonly killRounds: number;
@@ -12,7 +12,7 @@ export interface DeadAgentProps {
   readonly say: (line: string) => void;
 }
 
-/** Until an agent that is gone is no longer used, while another one is there. */
+/** How long an agent that is gone is still used, while another one is connected. */
 export async function deadAgent(labs: readonly TunnelLab[], { killRounds, cutRounds, say }: DeadAgentProps) {
   say("two agents");
   for (const lab of labs) await lab.scale(2);
@@ -55,7 +55,7 @@ export async function deadAgent(labs: readonly TunnelLab[], { killRounds, cutRou
   const dots: DotRow[] = rows.flatMap(({ what, values }) =>
     labs.map((lab, index) => ({
       name: `agent ${what.replace(/ (\(|from).*|, and nobody calls/, (rest) => (rest.startsWith(",") ? ", idle" : ""))}`,
-      series: wayThrough(lab.variant),
+      series: routeThrough(lab.variant),
       values: seconds(times(values[index])),
     })),
   );
@@ -95,10 +95,10 @@ async function whileIdle(lab: TunnelLab): Promise<Disturbance> {
 /** Each call needs a new connection, so each may be given to the dead agent. */
 async function during(lab: TunnelLab, event: () => Promise<number>): Promise<Disturbance> {
   const pulse = lab.pulse("tunnel, new connections");
-  await pulse.until("a quiet tunnel", 60, (calls) => isQuiet(calls, 0, 20));
+  await pulse.waitFor("a quiet tunnel", 60, (calls) => isQuiet(calls, 0, 20));
   const at = await event();
   const end = Date.now();
-  await pulse.until("a quiet tunnel", 60, (calls) => isQuiet(calls, end, 20));
+  await pulse.waitFor("a quiet tunnel", 60, (calls) => isQuiet(calls, end, 20));
   // With those that are under way: a call that waits for a dead agent is only seen when it gives up.
   await pulse.stop();
   return disturbance(pulse.calls, at);

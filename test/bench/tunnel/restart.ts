@@ -4,7 +4,7 @@ import { goal } from "../goal.ts";
 import type { DotRow } from "./plot.ts";
 import { firstAnswer, isQuiet, percentile } from "../../e2e/load/statistics.ts";
 import type { TunnelLab } from "./tunnel-lab.ts";
-import { wayThrough } from "./variant.ts";
+import { routeThrough } from "./variant.ts";
 
 export interface RestartProps {
   readonly rounds: number;
@@ -47,7 +47,7 @@ export async function afterRestart(labs: readonly TunnelLab[], props: RestartPro
   const dots: DotRow[] = rows.flatMap(({ what, values }) =>
     labs.map((lab, index) => ({
       name: `server ${what.replace(/[,(].*| and more/, "").trim()}`,
-      series: wayThrough(lab.variant),
+      series: routeThrough(lab.variant),
       values: seconds(values[index] ?? []),
     })),
   );
@@ -76,10 +76,10 @@ export function summary(milliseconds: readonly number[]): string[] {
 /** Milliseconds from what `event` returns to the first answer after it. */
 async function outage(lab: TunnelLab, event: () => number | Promise<number>): Promise<number> {
   const pulse = lab.pulse("tunnel");
-  await pulse.until("a quiet tunnel", 60, (calls) => isQuiet(calls, 0, 10));
+  await pulse.waitFor("a quiet tunnel", 60, (calls) => isQuiet(calls, 0, 10));
   const at = await event();
-  await pulse.until("an answer", 90, (calls) => firstAnswer(calls, at) !== undefined);
-  await pulse.until("a quiet tunnel", 60, (calls) => isQuiet(calls, at, 20));
+  await pulse.waitFor("an answer", 90, (calls) => firstAnswer(calls, at) !== undefined);
+  await pulse.waitFor("a quiet tunnel", 60, (calls) => isQuiet(calls, at, 20));
   await pulse.stop();
   return firstAnswer(pulse.calls, at) ?? Number.NaN;
 }

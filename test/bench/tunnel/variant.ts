@@ -18,7 +18,7 @@ export interface Variant {
 }
 
 /** What a tunnel is called beside ways without one. */
-export const wayThrough = ({ name }: Variant) => `hook, tunnel: ${name}`;
+export const routeThrough = ({ name }: Variant) => `hook, tunnel: ${name}`;
 
 export const ours: Variant = { name: "ours", server: (args) => args, agent: (args) => args };
 
@@ -64,14 +64,14 @@ function pick(args: Arguments, ...flags: readonly string[]): string[] {
 export function payloadOf({ server, agent }: Variant): string {
   const tunnel = readTunnel({ agents: { kind: "Deployment", replicas: 1 } });
   const { text } = makePayload(sampleText("4.23", { networks: localNetworks.IPv4 }), tunnel, new Date());
-  const document = JSON.parse(text) as IgnitionConfig;
-  replaceArguments(document, `${home}/server-pod.yaml`, server);
-  replaceArguments(document, `${home}/agents/agents.yaml`, agent);
-  return JSON.stringify(document);
+  const ignition = JSON.parse(text) as IgnitionConfig;
+  replaceArguments(ignition, `${home}/server-pod.yaml`, server);
+  replaceArguments(ignition, `${home}/agents/agents.yaml`, agent);
+  return JSON.stringify(ignition);
 }
 
-function replaceArguments(document: IgnitionConfig, path: string, change: Variant["server"]): void {
-  const file = document.storage?.files?.find((entry) => entry.path === path);
+function replaceArguments(ignition: IgnitionConfig, path: string, change: Variant["server"]): void {
+  const file = ignition.storage?.files?.find((entry) => entry.path === path);
   if (file?.contents === undefined) throw new Error(`the payload has no ${path}`);
   const object = parse(decodeContents(file.contents).toString()) as PodTemplateSpec & {
     readonly spec: { readonly template?: PodTemplateSpec };

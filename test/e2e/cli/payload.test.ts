@@ -24,7 +24,7 @@ function installDir(text = sampleText("4.18")): string {
 }
 
 describe("payload build", () => {
-  it("writes for its owner only under any umask", async () => {
+  it("writes files that only their owner can read under any umask", async () => {
     const out = join(folder(), "out");
     const command = `umask 777; exec "${process.execPath}" "${program}" payload build "${installDir()}" --out "${out}"`;
     const code = await new Promise((resolve) => execFile("sh", ["-c", command], resolve));
@@ -37,7 +37,7 @@ describe("payload build", () => {
     ["/proc/self/konnectivity/deeper", "nothing can be created there"],
     ["/sys/konnectivity", "not permitted"],
   ];
-  it.each(oddPlaces)("says that %s is no place to write to", async (out, reason) => {
+  it.each(oddPlaces)("refuses to write to %s", async (out, reason) => {
     expect(await payload("build", installDir(), "--out", out)).toEqual({
       code: 1,
       stdout: "",
@@ -76,7 +76,7 @@ describe("the command line", () => {
   });
 });
 
-describe("an expired document", () => {
+describe("an expired bootstrap.ign", () => {
   it("is built, with a warning on stderr that says since when", async () => {
     // A clock that is ahead: the fixture's certificate lives for one day.
     const dir = installDir(sampleText("4.18", { certificate: fixture("one-day.crt") }));

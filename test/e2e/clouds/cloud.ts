@@ -36,7 +36,7 @@ export interface ExpectedPointer {
   readonly httpTotal?: number;
 }
 
-/** A cloud on this machine, with a cluster in it that someone else made, and a decoy beside that. */
+/** A cloud on this machine, with an existing cluster in it, and a decoy with similar names. */
 export interface Cloud {
   readonly name: CloudName;
   /** Options below the platform's name, and what else the config file has. */
@@ -68,11 +68,11 @@ export interface Cloud {
   deployed(): Promise<Deployed>;
   /** Whether anybody can read the payload. */
   anonymousStatus(): Promise<number>;
-  /** Calls that the fake is not made for. */
+  /** Calls that the fake does not implement. */
   unknownCalls(): readonly string[];
-  /** Changes one byte of the payload behind everybody's back. */
+  /** Changes one byte of the payload, without a trace in any API. */
   flipByte(): void | Promise<void>;
-  /** What the machine asks at boot. With no identity it is a machine that nobody gave one. */
+  /** The metadata service that the machine asks at boot. none: the machine has no identity. */
   metadata(identity: "its own" | "another" | "none"): Promise<MetadataService>;
   readonly ignitionPlatform: string;
   /** The program, if Debian's is too old for it. */

@@ -47,7 +47,7 @@ export class Deployment {
     this.#project.write("konnectivity.yaml", JSON.stringify({ installDir: "ocp", ...this.#config(options, rest) }));
   }
 
-  /** From now on the installer made another one. */
+  /** From now on, the install folder has another bootstrap.ign. */
   changePayload(): void {
     this.#project.write("ocp/bootstrap.ign", sampleText("4.14"));
   }
@@ -60,7 +60,7 @@ export class Deployment {
     return this.#cdktf(this.#project.folder, "destroy", { [gateVariable]: "there is no cluster in these clouds" });
   }
 
-  /** Without a reason why the machine may go although no cluster says so. */
+  /** Without the override that opens the gate. */
   destroyUnasked(): Promise<Ended> {
     return this.#cdktf(this.#project.folder, "destroy").ended;
   }
@@ -81,7 +81,7 @@ export class Deployment {
     return ended;
   }
 
-  /** Terraform empties the file before it writes it: one who is killed in between has only the backup beside it. */
+  /** Terraform empties the file before it writes it: if it is killed in between, only the backup is left. */
   stateIsWhole(): boolean {
     try {
       this.inState();

@@ -1,6 +1,8 @@
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
 import type { Certificate } from "./certificate.ts";
 
 /** A request to a fake server. */
@@ -107,3 +109,20 @@ export type Json = Record<string, unknown>;
 
 /** The call's body, or nothing if it has none. */
 export const jsonOf = ({ body }: Call): Json => (body.length === 0 ? {} : (JSON.parse(body.toString()) as Json));
+
+/** Waits until a program prints this text to a stream, or fails if it ends before. */
+export async function untilItPrints(
+  program: ChildProcess,
+  stream: Readable,
+  text: string,
+  name: string,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    program.once("exit", () => {
+      reject(new Error(`${name} does not start`));
+    });
+    stream.on("data", (chunk: Buffer) => {
+      if (String(chunk).includes(text)) resolve();
+    });
+  });
+}

@@ -159,7 +159,7 @@ function testFirstBoot(tested: CloudUnderTest): void {
   describe("at first boot", () => {
     async function boot(
       identity: "its own" | "another" | "none",
-      look: (machine: FirstBoot, succeeded: boolean) => void,
+      inspect: (machine: FirstBoot, succeeded: boolean) => void,
     ): Promise<void> {
       const service = await cloud.metadata(identity);
       await service.start();
@@ -167,7 +167,7 @@ function testFirstBoot(tested: CloudUnderTest): void {
       const machine = new FirstBoot({ platform, certificateFile: certificate.file, near: folder, ignition });
       try {
         const succeeded = await machine.succeeds();
-        look(machine, succeeded);
+        inspect(machine, succeeded);
       } finally {
         machine.remove();
         await service.close();

@@ -30,7 +30,7 @@ const nameOf = (file: string) => file.replace(".test.ts", "");
 /** Runs a file of one cloud's tests in namespaces of their own. Whether they passed. */
 async function run(cloud: CloudName, file: string, mirror: string): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), `konnectivity-bootstrap-${cloud}-`));
-  // Ignition becomes another user on the way to a machine's files; who does not know their names finds none.
+  // Ignition becomes another user to reach a machine's files; others cannot list the folder.
   chmodSync(folder, 0o711);
   const hosts = hostsOf(cloud);
   const certificate = certificateFor([...new Set(hosts.map(({ name }) => name))], folder);

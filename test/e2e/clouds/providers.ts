@@ -1,24 +1,34 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import type { CloudName } from "../../support/clouds.ts";
-import { cached, ensureGoProgram, isBuilt } from "../../../lab/go-programs.js";
+import { cached, ensureBuilt, type GoProgram, isInCache, small } from "../../../lab/go-programs.js";
 
 /** The Terraform provider that a cloud's stack is run with. */
 interface Provider {
   readonly name: string;
   readonly version: string;
-  readonly program: "provider-aws" | "provider-azurerm" | "provider-google";
   /** How long building it takes on two cores. */
   readonly minutes: number;
+  /** What else building it takes. @default - nothing special */
+  readonly needs?: string;
 }
 
 const providers: Record<CloudName, Provider> = {
-  aws: { name: "aws", version: "6.34.0", program: "provider-aws", minutes: 36 },
-  azure: { name: "azurerm", version: "5.2.0", program: "provider-azurerm", minutes: 12 },
-  google: { name: "google", version: "6.50.0", program: "provider-google", minutes: 5 },
+  aws: { name: "aws", version: "6.34.0", minutes: 36, needs: "6 GB of memory" },
+  azure: { name: "azurerm", version: "5.2.0", minutes: 12 },
+  google: { name: "google", version: "6.50.0", minutes: 5 },
 };
+
+/** The provider's source, and its binary's name as Terraform looks for it in a mirror. */
+const programOf = ({ name, version, minutes, needs }: Provider): GoProgram => ({
+  folder: `test/e2e/clouds/providers/${name}`,
+  title: `the Terraform provider ${name} ${version}`,
+  firstTime: `about ${minutes} minutes${needs === undefined ? "" : ` and ${needs}`}`,
+  binaries: { [`terraform-provider-${name}_v${version}_x5`]: `github.com/hashicorp/terraform-provider-${name}` },
+  ldflags: small,
+});
 
 const terraform = process.env.TERRAFORM_BINARY_NAME ?? "terraform";
 
@@ -29,36 +39,41 @@ const terraform = process.env.TERRAFORM_BINARY_NAME ?? "terraform";
 export class ProviderMirror {
   readonly title: string;
   readonly #provider: Provider;
+  readonly #program: GoProgram;
   readonly #name: string;
 
   constructor(cloud: CloudName) {
     this.#provider = providers[cloud];
+    this.#program = programOf(this.#provider);
     const { name, version } = this.#provider;
     this.title = `${name} ${version}`;
     this.#name = `mirror-${name}-${version}`;
   }
 
-  /** Minutes until it is there, as far as they can be foreseen: most of them go into building. */
+  /** The estimated minutes until it is available: most of them are for building. */
   minutes(): number {
-    return this.#download() || isBuilt(this.#provider.program) ? 0 : this.#provider.minutes;
+    const { name, minutes } = this.#provider;
+    return this.#download() || isInCache(`provider-${name}`, this.#program) ? 0 : minutes;
   }
 
   /** The mirror's folder. */
   ensure(): string {
     if (this.#download()) return cached(this.#name, unreachable);
-    const [binary = ""] = Object.values(ensureGoProgram(this.#provider.program));
+    const { name, version } = this.#provider;
+    const [file = ""] = Object.keys(this.#program.binaries);
+    const binary = join(ensureBuilt(`provider-${name}`, this.#program), file);
     // Links are made anew each time: the program may be another one by now.
     const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-mirror-"));
     process.once("exit", () => {
       rmSync(folder, { recursive: true, force: true });
     });
-    const place = join(folder, this.#address(), this.#provider.version, platformName(), basename(binary));
-    mkdirSync(dirname(place), { recursive: true });
-    symlinkSync(binary, place);
+    const link = join(folder, this.#address(), version, platformName(), file);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(binary, link);
     return folder;
   }
 
-  /** Whether `terraform init` has brought it, today or on another day. */
+  /** Whether `terraform init` can download it, or did so earlier. */
   #download(): boolean {
     try {
       cached(this.#name, (unfinished) => {

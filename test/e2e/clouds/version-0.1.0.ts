@@ -17,7 +17,7 @@ import type { CloudUnderTest } from "./lifecycle.ts";
 import { environmentOf } from "./deployment.ts";
 
 /**
- * What 0.1.0 deployed in this cloud, in the hands of today's code and the real provider. Of most fixtures only the states
+ * What 0.1.0 deployed in this cloud, handled by today's code and the real provider. Of most fixtures only the states
  * are here, so nothing is refreshed. One is deployed again, from 0.1.0's own description.
  */
 export function testStatesOf010(tested: CloudUnderTest): void {

@@ -31,13 +31,13 @@ afterAll(() => removeLab(name));
 
 /** The payload, with a bootkube.sh that is killed where each stage begins, once. */
 function killedAtStages(payload: string): string {
-  const document = JSON.parse(payload) as IgnitionConfig;
+  const ignition = JSON.parse(payload) as IgnitionConfig;
   const path = "/usr/local/bin/bootstrap-service-record.sh";
-  const file = document.storage?.files?.find((entry) => entry.path === path);
+  const file = ignition.storage?.files?.find((entry) => entry.path === path);
   if (file?.contents === undefined) throw new Error(`the payload has no ${path}`);
   const more = readFileSync(projectFile("test/e2e/faults/kill-at-stages.sh"));
   file.contents = replaceContents(file.contents, Buffer.concat([decodeContents(file.contents), more]));
-  return JSON.stringify(document);
+  return JSON.stringify(ignition);
 }
 
 const killedAt = (stage: string) => lab.bootstrap.run(`test -e /opt/lab/killed-at-${stage}`).status === 0;

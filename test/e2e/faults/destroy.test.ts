@@ -147,7 +147,7 @@ describe("destroying, by the real cdktf", () => {
     });
   }, 120_000);
 
-  it("killed at every step and begun again, ends clean", async () => {
+  it("killed at every step and started again, leaves nothing behind", async () => {
     await runningLab().completeBootstrap();
     expect(terraform("local-bootstrap", "plan", "-out", "plan")).toMatchObject({ code: 0 });
     expect(await killedAt("sweep")).toBe(null);

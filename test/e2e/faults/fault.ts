@@ -3,7 +3,7 @@ import type { Pulse } from "../load/load.ts";
 import type { LoadedLab } from "../load/loaded-lab.ts";
 import { type Call, disturbance, isQuiet } from "../load/statistics.ts";
 
-/** Something that is done to a tunnel that carries calls. It has two agents, one on each node, before and after. */
+/** A fault in a tunnel that carries calls. It has two agents, one on each node, before and after. */
 export interface Fault {
   readonly name: string;
   readonly done: string;
@@ -11,7 +11,7 @@ export interface Fault {
   readonly recovered: string;
   /** Whether `npm run test:e2e` leaves it out: it waits for a keepalive, or another test shows the same. */
   readonly slow?: boolean;
-  /** Does it and waits until the tunnel is whole again. Calls flow all the time, each over a new connection. */
+  /** Causes the fault and waits until the tunnel has recovered. Calls flow all the time, each over a new connection. */
   readonly strike: (lab: LoadedLab, pulse: Pulse) => Promise<Struck>;
 }
 
@@ -20,7 +20,7 @@ export interface Struck {
   readonly at: number;
   /** When its preparation may have taken calls. @default - it takes none */
   readonly begun?: number;
-  /** When that which was done was undone. @default - it repairs itself */
+  /** When the fault was undone. @default - it repairs itself */
   readonly undone?: number;
 }
 
@@ -35,7 +35,7 @@ export interface Loss {
   readonly words: readonly string[];
 }
 
-/** Strikes while calls flow, and waits until all is quiet again. */
+/** Causes the fault while calls flow, and waits until none fails any more. */
 export async function strike(lab: LoadedLab, fault: Fault): Promise<Loss> {
   const pulse = lab.pulse("tunnel, new connections");
   let struck: Struck;
@@ -53,7 +53,7 @@ export async function strike(lab: LoadedLab, fault: Fault): Promise<Loss> {
 /** Until a second of calls that were sent from now on has been answered without one that suffered. */
 export async function quiet(pulse: Pulse): Promise<void> {
   const since = Date.now();
-  await pulse.until("a quiet tunnel", 60, (calls) => isQuiet(calls, since, 20));
+  await pulse.waitFor("a quiet tunnel", 60, (calls) => isQuiet(calls, since, 20));
 }
 
 /** @param until where the next one's calls begin */

@@ -20,6 +20,23 @@ const nodes = ({ lab }: LoadedLab): [LabMachine, LabMachine] => {
   return [first, second];
 };
 
+/** Cuts a machine's link, at the machine that all links lead to, until `until` is over. When that began and ended. */
+async function cutLink(
+  center: LabMachine,
+  machine: LabMachine,
+  until: (at: number) => Promise<unknown>,
+): Promise<{ at: number; undone: number }> {
+  const link = (state: "down" | "up") => Number(center.must(`${now}; ip link set to-${machine.name} ${state}`));
+  const at = link("down");
+  let undone: number;
+  try {
+    await until(at);
+  } finally {
+    undone = link("up");
+  }
+  return { at, undone };
+}
+
 const agentPods = `$(/usr/bin/podman pod ps --quiet --filter name=${agentName})`;
 /** By SIGKILL, and it stays away. */
 const stopAgent = `/usr/bin/podman pod stop --time=0 ${agentPods} >/dev/null`;
@@ -108,16 +125,11 @@ export const tunnelFaults: readonly Fault[] = [
     recovered: "connections that stand go on, the others are made again",
     strike: async (lab, pulse) => {
       const { node, bootstrap } = lab.lab;
-      const port = `to-${bootstrap.name}`;
-      const at = Number(node.must(`${now}; ip link set ${port} down`));
-      let undone: number;
-      try {
-        await pulse.until("a failure", 60, (calls) => calls.some(({ sent, failure }) => sent > at && failure !== ""));
-      } finally {
-        undone = Number(node.must(`${now}; ip link set ${port} up`));
-      }
+      const cut = await cutLink(node, bootstrap, (at) =>
+        pulse.waitFor("a failure", 60, (calls) => calls.some(({ sent, failure }) => sent > at && failure !== "")),
+      );
       await lab.agentsAre(whole);
-      return { at, undone };
+      return cut;
     },
   },
   {
@@ -139,7 +151,7 @@ export const tunnelFaults: readonly Fault[] = [
         const knocked = () => Number(bootstrap.must("iptables -nvxL INPUT 1").trim().split(/\s+/)[0]);
         await waitFor("knocking agents", 60, () => knocked() >= whole);
         const since = Date.now();
-        await pulse.until("a failure", 60, (calls) =>
+        await pulse.waitFor("a failure", 60, (calls) =>
           calls.some(({ sent, failure }) => sent > since && failure.endsWith("No agent available")),
         );
       } finally {
@@ -176,16 +188,9 @@ export const tunnelFaults: readonly Fault[] = [
     slow: true,
     strike: async (lab) => {
       const [first, second] = nodes(lab);
-      const port = `to-${second.name}`;
-      const at = Number(first.must(`${now}; ip link set ${port} down`));
-      let undone: number;
-      try {
-        await lab.agentsAre(1);
-      } finally {
-        undone = Number(first.must(`${now}; ip link set ${port} up`));
-      }
+      const cut = await cutLink(first, second, () => lab.agentsAre(1));
       await lab.agentsAre(whole);
-      return { at, undone };
+      return cut;
     },
   },
   {

@@ -1,14 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { describe } from "vitest";
 import { labCommand } from "../../../src/cli/lab.ts";
 import { outputTo } from "../../../src/cli/output.ts";
 import { labIsUp } from "../../../lab/lab.ts";
 import { removeLab, startLab } from "../../support/lab.ts";
-import { expectGoodSentence, labProblems, provoke } from "../../support/problems.ts";
+import { labProblems, testErrorCases } from "../../support/problems.ts";
 
 const silent = outputTo({ write: () => true }, { write: () => true });
 
-/** For every problem of a lab, ways to provoke it. */
-const provocations: Record<(typeof labProblems)[number], readonly (() => unknown)[]> = {
+/** For every problem of a lab, actions that report it. */
+const errorCases: Record<(typeof labProblems)[number], readonly (() => unknown)[]> = {
   "machine-not-there": [
     async () => {
       await startLab({ name: "stuck" });
@@ -42,19 +42,5 @@ const provocations: Record<(typeof labProblems)[number], readonly (() => unknown
 };
 
 describe("every problem of a lab", () => {
-  const cases = labProblems.flatMap((code) =>
-    provocations[code].map((act, index) => {
-      let found: ReturnType<typeof provoke> | undefined;
-      // They take seconds: once is enough.
-      return { code, index, provoked: () => (found ??= provoke(act)) };
-    }),
-  );
-
-  it.each(cases)("can be provoked: $code ($index)", async ({ code, provoked }) => {
-    expect((await provoked()).map((found) => found.code)).toContain(code);
-  });
-
-  it.each(cases)("is one good sentence: $code ($index)", async ({ provoked }) => {
-    for (const found of await provoked()) expectGoodSentence(found);
-  });
+  testErrorCases(errorCases);
 });

@@ -64,7 +64,7 @@ describe("the demonstration, interrupted", () => {
 
 describe("without root", () => {
   it.each(["lab up --payload=none", "lab down", "lab enter bootstrap", "verify"])(
-    "%s is one sentence and 1",
+    "%s is one sentence and exit code 1",
     (line) => {
       // Nobody, who may read this tree wherever it is.
       const nobody = "--reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_override --ambient-caps=+dac_override";

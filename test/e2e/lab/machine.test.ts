@@ -81,7 +81,7 @@ describe("a simulated machine", () => {
 });
 
 describe("what is left", () => {
-  it("of a lab goes, of its neighbour nothing", async () => {
+  it("of one lab is removed, and nothing of another", async () => {
     const [one, other] = await Promise.all([start("m", `${lab}x`), start("m", `${lab}x-y`)]);
     one.must("setsid sleep 1000 >/dev/null 2>&1 &");
     await removeMachines(`${lab}x`);

@@ -35,12 +35,12 @@ const cases = {
   },
   "http-connect over tcp with client certificates": { tunnel: { protocol: "http-connect", transport: "tcp" } },
   "IPv6 alone": { ipFamily: "IPv6" },
-  "a document of 4.12 with a proxy of that time": { shape: "4.12", ...proxy("0.0.37") },
-  "a document of 4.14 with a proxy of that time, http-connect and tokens": {
+  "a bootstrap.ign of 4.12 with a proxy of that time": { shape: "4.12", ...proxy("0.0.37") },
+  "a bootstrap.ign of 4.14 with a proxy of that time, http-connect and tokens": {
     shape: "4.14",
     ...proxy("0.1.2", { protocol: "http-connect", authentication: "service-account-token" }),
   },
-  "a document of 4.18 with a proxy of that time": { shape: "4.18", ...proxy("0.29.0") },
+  "a bootstrap.ign of 4.18 with a proxy of that time": { shape: "4.18", ...proxy("0.29.0") },
 } as const satisfies Record<string, Omit<TestLabProps, "name">>;
 type Case = keyof typeof cases;
 
@@ -48,16 +48,16 @@ type Case = keyof typeof cases;
 const pairs: readonly (readonly [Case, Case?])[] = [
   [
     "http-connect over the socket, and a Deployment of two on two nodes",
-    "a document of 4.14 with a proxy of that time, http-connect and tokens",
+    "a bootstrap.ign of 4.14 with a proxy of that time, http-connect and tokens",
   ],
   ["http-connect over tcp with client certificates", "IPv6 alone"],
-  ["agents on the host network, and RSA keys", "a document of 4.12 with a proxy of that time"],
-  ["a document of 4.18 with a proxy of that time"],
+  ["agents on the host network, and RSA keys", "a bootstrap.ign of 4.12 with a proxy of that time"],
+  ["a bootstrap.ign of 4.18 with a proxy of that time"],
 ];
 
 const furtherChecks: Partial<Record<Case, (lab: Lab, name: string) => void | Promise<void>>> = {
-  "a document of 4.12 with a proxy of that time": readyWithoutServer,
-  "a document of 4.14 with a proxy of that time, http-connect and tokens": gatheredWithoutSecrets,
+  "a bootstrap.ign of 4.12 with a proxy of that time": readyWithoutServer,
+  "a bootstrap.ign of 4.14 with a proxy of that time, http-connect and tokens": gatheredWithoutSecrets,
   "http-connect over tcp with client certificates": curlThroughTheServer,
   "http-connect over the socket, and a Deployment of two on two nodes": async (lab) => {
     for (const node of lab.nodes) await waitFor("an agent", 30, () => node.run("pgrep -x proxy-agent").status === 0);
@@ -110,7 +110,7 @@ async function readyWithoutServer({ bootstrap, node }: Lab, name: string): Promi
     const isSaid = findings.some(({ code }) => code === "port-refused");
     return isSaid && server?.agents === 0 && agents[0]?.readyz === 200;
   };
-  // A look is a hundred processes.
+  // Each run starts a hundred processes.
   await waitFor("port-refused, of a Ready agent", 60, refused, { every: 2 });
 }
 

@@ -45,19 +45,19 @@ const statusNow = async () => (await collect(await targetOf({ name }), 200)).sta
 const codes = ({ findings }: Status) => findings.filter(({ kind }) => kind !== "note").map(({ code }) => code);
 const sentence = ({ findings }: Status, code: string) => findings.find((one) => one.code === code)?.what;
 
-/** Looks until it says just this. */
+/** Runs status until it reports exactly this. */
 async function statusWith(...wanted: readonly string[]): Promise<Status> {
   const end = Date.now() + 40_000;
   for (;;) {
     const status = await statusNow();
     if (codes(status).join() === wanted.join()) return status;
     if (Date.now() > end) throw new Error(`not ${wanted.join(", ")} but ${codes(status).join(", ")} for 40 s`);
-    // A look is a hundred processes.
+    // Each run starts a hundred processes.
     await sleep(1000);
   }
 }
 
-describe("status, of a tunnel that gets worse", () => {
+describe("status, of a tunnel that breaks step by step", () => {
   it("waits for the first agent", async () => {
     const status = await statusWith("no-agent-yet");
     expect(status).toMatchObject({ state: "waiting", server: { healthz: 200, readyz: 500, agents: 0 }, agents: [] });
@@ -77,10 +77,10 @@ describe("status, of a tunnel that gets worse", () => {
     );
   });
 
-  it("knows from the API of agents that are not connected, and not why", async () => {
+  it("reports agents that are not connected from the API, without a reason", async () => {
     await lab.installWorkload();
     reportAgent(lab, "False");
-    // From where an operator may be: a way onto the bootstrap machine, and one to the API.
+    // As an operator: with access to the bootstrap machine, and to the API.
     const kubeconfig = "/opt/openshift/auth/kubeconfig-loopback";
     const { stdout } = lab.bootstrap.run(
       `mkdir /opt/lab/ssh && cp ${support("ssh-here.sh")} /opt/lab/ssh/ssh && chmod 755 /opt/lab/ssh/ssh
@@ -91,12 +91,12 @@ describe("status, of a tunnel that gets worse", () => {
     expect(sentence(status, "not-connected")).toMatch(
       /^agents run on node-0, but none is connected: port 8091 is blocked, or/,
     );
-    // Why a way onto the node is worth having.
+    // What access to the node adds.
     const noLog = expect.stringContaining("No agent available") as string;
     expect(status.cluster).toMatchObject({ pods: [{ node: "node-0", state: "Running", ready: false, noLog }] });
   }, 60_000);
 
-  it("tells a port that is refused from one that is blocked", async () => {
+  it("distinguishes a port that is refused from one that is blocked", async () => {
     lab.bootstrap.must(`iptables -R INPUT 1 -p tcp --dport 8091 -j REJECT --reject-with tcp-reset`);
     lab.node.must(restartAgent);
     const status = await statusWith("port-refused");
@@ -105,7 +105,7 @@ describe("status, of a tunnel that gets worse", () => {
     );
   });
 
-  it("is content with a tunnel that carries", async () => {
+  it("reports no problem with a tunnel that works", async () => {
     const watch = spawn(process.execPath, [program, "status", "--name", name, "--watch", "--json"]);
     const states: string[] = [];
     for await (const line of createInterface(watch.stdout)) {
@@ -280,7 +280,7 @@ function startWithIt(): void {
 }
 
 describe("status, used wrongly", () => {
-  it("is one sentence and 1", async () => {
+  it("is one sentence and exit code 1", async () => {
     expect(await command("status", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",

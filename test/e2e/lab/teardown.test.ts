@@ -123,7 +123,7 @@ describe("the sweep and the report", () => {
     "namespace/openshift-bootstrap-konnectivity",
   ];
 
-  it("a user who may not delete is told what is left, and how it goes", () => {
+  it("a user who may not delete gets a list of what is left, with the commands that delete it", () => {
     const accounts = "/api/v1/namespaces/default/serviceaccounts";
     lab.request(lab.node, "POST", accounts, { metadata: { name: "powerless" } });
     const token = lab.request(lab.node, "POST", `${accounts}/powerless/token`, { spec: {} });
@@ -159,7 +159,7 @@ describe("the sweep and the report", () => {
     );
   });
 
-  it("deletes what the tunnel put there, and does it again without a word", async () => {
+  it("deletes the tunnel's objects, and succeeds again when they are gone", async () => {
     expect(await teardown("sweep")).toEqual({ code: 0, stderr: "", stdout: `Deleted: ${tunnel.join(", ")}\n` });
     // Nothing finalizes namespaces in the lab.
     expect((await teardown("sweep")).stdout).toBe(`Deleted: ${tunnel[2] ?? ""}\n`);

@@ -25,7 +25,7 @@ let made = 0;
 /** Creates a ConfigMap with these labels through a kube-apiserver. */
 const createConfigMap = (machine: LabMachine, labels: Record<string, string>) =>
   lab.createConfigMap(machine, `try-${made++}`, labels);
-const ask = (...args: Parameters<Lab["request"]>) => lab.request(...args);
+const request = (...args: Parameters<Lab["request"]>) => lab.request(...args);
 /** How often something of the webhook's process was asked for, and from where. */
 const calls = (node: LabMachine, place: string) =>
   JSON.parse(node.must(`curl -sk https://${place}/calls`)) as Record<
@@ -46,12 +46,12 @@ const nodeProxy = (index: number) => `/api/v1/nodes/node-${index}/proxy/healthz`
 describe("before the first agent", () => {
   // Each has the time to wait for one: these words, and not those of a timeout, say that it does not.
   it("whatever needs one fails at once, and says so", async () => {
-    await waitFor("the CRD", 60, () => ask(lab.bootstrap, "POST", `${group}/v1/widgets`, widget).code === 201);
+    await waitFor("the CRD", 60, () => request(lab.bootstrap, "POST", `${group}/v1/widgets`, widget).code === 201);
     const answers = {
       webhook: createConfigMap(lab.bootstrap, { tunnelled: "true" }),
-      conversion: ask(lab.bootstrap, "GET", `${group}/v2/widgets/one`),
-      aggregated: ask(lab.bootstrap, "GET", `${group}/v1alpha1/echoes`),
-      node: ask(lab.bootstrap, "GET", nodeProxy(0)),
+      conversion: request(lab.bootstrap, "GET", `${group}/v2/widgets/one`),
+      aggregated: request(lab.bootstrap, "GET", `${group}/v1alpha1/echoes`),
+      node: request(lab.bootstrap, "GET", nodeProxy(0)),
     };
     const said = Object.entries(answers).map(([what, { code, body }]) => [what, code, body.message?.trim()]);
     const call = 'failed to call webhook: Post "https://webhook.lab.svc:443/validate?timeout=3s"';
@@ -97,7 +97,7 @@ describe("the bootstrap machine", () => {
     expect(webhookCalls()?.count).toBe(before + 1);
   });
 
-  it("hears a denial", () => {
+  it("receives a denial", () => {
     const { code, body } = createConfigMap(lab.bootstrap, { tunnelled: "true", deny: "true" });
     expect(code).toBe(403);
     expect(body.message).toContain('the label deny: "true" is not wanted in the lab');
@@ -110,16 +110,20 @@ describe("the bootstrap machine", () => {
   });
 
   it("reaches a conversion webhook, an aggregated API", async () => {
-    expect(ask(lab.bootstrap, "GET", `${group}/v2/widgets/one`).body).toMatchObject({
+    expect(request(lab.bootstrap, "GET", `${group}/v2/widgets/one`).body).toMatchObject({
       apiVersion: "lab.konnectivity-bootstrap.io/v2",
       spec: { convertedFrom: "lab.konnectivity-bootstrap.io/v1" },
     });
-    await waitFor("the aggregated API", 60, () => ask(lab.bootstrap, "GET", `${group}/v1alpha1/echoes`).code === 200);
+    await waitFor(
+      "the aggregated API",
+      60,
+      () => request(lab.bootstrap, "GET", `${group}/v1alpha1/echoes`).code === 200,
+    );
   }, 70_000);
 
   it("reaches every node's kubelet by the node proxy: an agent dials it", () => {
     for (const [index, node] of lab.nodes.entries()) {
-      expect(ask(lab.bootstrap, "GET", nodeProxy(index))).toMatchObject({ code: 200, body: { message: "ok" } });
+      expect(request(lab.bootstrap, "GET", nodeProxy(index))).toMatchObject({ code: 200, body: { message: "ok" } });
       const seen = calls(node, `${lab.addresses.nodeAddress(index)}:10250`)["/healthz"];
       expect(Object.keys(seen?.sources ?? {})).not.toContain(lab.addresses.bootstrap);
     }
@@ -141,7 +145,7 @@ describe("the bootstrap machine", () => {
     // There is a way from machine to machine, and it is not taken.
     const { nodeAddress } = lab.addresses;
     expect(lab.bootstrap.must(`curl -sk --max-time 5 https://${nodeAddress(1)}:10250/healthz`)).toBe("ok");
-    expect(ask(lab.bootstrap, "GET", nodeProxy(1), undefined, 5).code).not.toBe(200);
+    expect(request(lab.bootstrap, "GET", nodeProxy(1), undefined, 5).code).not.toBe(200);
     lab.bootstrap.must(`mv /opt/lab/kept.yaml ${staticPodManifest}`);
     await labIsUp(lab, ignore);
     await waitFor("the call", 30, () => createConfigMap(lab.bootstrap, { tunnelled: "true" }).code === 201);
@@ -150,13 +154,13 @@ describe("the bootstrap machine", () => {
 
 describe("the permanent kube-apiserver, which knows no tunnel", () => {
   it("reaches the webhook before the bootstrap ends, and after", async () => {
-    await waitFor("it is ready", 60, () => ask(lab.node, "GET", "/readyz").code === 200);
+    await waitFor("it is ready", 60, () => request(lab.node, "GET", "/readyz").code === 200);
     expect(createConfigMap(lab.node, { tunnelled: "true" }).code).toBe(201);
     lab.finish();
     await waitFor("bootkube's end", 60, () => lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0);
     expect(createConfigMap(lab.node, { tunnelled: "true" }).code).toBe(201);
     expect(
-      ask(lab.node, "GET", "/apis/apps/v1/namespaces/openshift-bootstrap-konnectivity/daemonsets").body.items,
+      request(lab.node, "GET", "/apis/apps/v1/namespaces/openshift-bootstrap-konnectivity/daemonsets").body.items,
     ).toEqual([]);
     expect(lab.bootstrap.must("ls /etc/kubernetes/manifests")).toBe("");
   }, 150_000);

@@ -157,7 +157,7 @@ describe("verify, with a tunnel as it is by default", () => {
   }, 60_000);
 });
 
-describe("verify, with agents that prove themselves otherwise", () => {
+describe("verify, with other kinds of agent authentication", () => {
   const tunnels = {
     none: { authentication: "none", acceptUnauthenticatedAgents: true },
     token: { authentication: "service-account-token" },
@@ -181,7 +181,7 @@ describe("verify, with agents that prove themselves otherwise", () => {
   }, 240_000);
   afterAll(() => Promise.all(Object.keys(tunnels).map((which) => removeLab(nameOf(which)))));
 
-  it("fails where nobody has to", async () => {
+  it("fails if agents need no authentication", async () => {
     const lab = labOf("none");
     const rows = await runChecks(labChecks(lab, { finish: false }));
     expect(others(rows)).toEqual({
@@ -196,7 +196,7 @@ describe("verify, with agents that prove themselves otherwise", () => {
     expect(resultsOf(report.results)).toMatchObject({ "security-1": "failed", "security-7": "failed" });
   }, 180_000);
 
-  it("says what holds with tokens", async () => {
+  it("passes with tokens", async () => {
     const lab = labOf("token");
     // What one run tries is in the log of the next.
     await runChecks(labChecks(lab, { finish: false }).filter(({ id }) => id === "security-8"));
@@ -209,7 +209,7 @@ describe("verify, with agents that prove themselves otherwise", () => {
 });
 
 describe("verify, used wrongly", () => {
-  it("is one sentence and 1", async () => {
+  it("is one sentence and exit code 1", async () => {
     expect(await command("verify", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { request } from "node:https";
+import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -32,15 +32,15 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-interface Answer {
+interface HttpResponse {
   readonly status: number | undefined;
   readonly text: string;
   readonly connection: string | undefined;
 }
 
-function ask(path: string, { body, as = "webhook" }: { body?: unknown; as?: string } = {}): Promise<Answer> {
+function request(path: string, { body, as = "webhook" }: { body?: unknown; as?: string } = {}): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const sent = httpsRequest(
       {
         ...{ host: "127.0.0.1", port: ports[as], path, ca: readFileSync(cert) },
         ...{ method: body === undefined ? "GET" : "POST", headers: { "X-Remote-User": "alice" } },
@@ -53,12 +53,12 @@ function ask(path: string, { body, as = "webhook" }: { body?: unknown; as?: stri
         });
       },
     );
-    asked.on("error", reject).end(body === undefined ? undefined : JSON.stringify(body));
+    sent.on("error", reject).end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
-async function json(...args: Parameters<typeof ask>): Promise<unknown> {
-  const { status, text } = await ask(...args);
+async function json(...args: Parameters<typeof request>): Promise<unknown> {
+  const { status, text } = await request(...args);
   expect(status, text).toBe(200);
   return JSON.parse(text);
 }
@@ -85,11 +85,11 @@ describe("the lab's webhook", () => {
     });
   });
 
-  it("judges once, and closes the connection", async () => {
-    const reviewed = await ask("/validate-once", { body: review({ deny: "true" }) });
+  it("reviews once, and closes the connection", async () => {
+    const reviewed = await request("/validate-once", { body: review({ deny: "true" }) });
     expect(reviewed.connection).toBe("close");
     expect(JSON.parse(reviewed.text)).toMatchObject({ response: { allowed: false } });
-    expect((await ask("/validate", { body: review({}) })).connection).not.toBe("close");
+    expect((await request("/validate", { body: review({}) })).connection).not.toBe("close");
   });
 
   it("allows a deletion, which has no object", async () => {
@@ -97,9 +97,9 @@ describe("the lab's webhook", () => {
     expect(await json("/validate", { body: deletion })).toMatchObject({ response: { allowed: true } });
   });
 
-  it("refuses what is no review", async () => {
-    expect(await ask("/validate", { body: "nonsense" })).toMatchObject({ status: 400 });
-    expect(await ask("/validate")).toMatchObject({ status: 405 });
+  it("refuses a body that is not a review", async () => {
+    expect(await request("/validate", { body: "nonsense" })).toMatchObject({ status: 400 });
+    expect(await request("/validate")).toMatchObject({ status: 405 });
   });
 
   it("converts objects", async () => {
@@ -134,20 +134,20 @@ describe("the lab's webhook", () => {
   });
 
   it("answers as a kubelet, on a port where it is no webhook", async () => {
-    expect(await ask("/healthz", { as: "kubelet" })).toEqual({ status: 200, text: "ok" });
+    expect(await request("/healthz", { as: "kubelet" })).toEqual({ status: 200, text: "ok" });
     expect(await json("/pods", { as: "kubelet" })).toMatchObject({ kind: "PodList", items: [] });
-    expect(await ask("/validate", { as: "kubelet", body: review({}) })).toMatchObject({ status: 404 });
+    expect(await request("/validate", { as: "kubelet", body: review({}) })).toMatchObject({ status: 404 });
   });
 
   it("counts calls and where they came from", async () => {
     const count = async () => ((await json("/calls")) as Record<string, { count: number }>)["/validate"]?.count ?? 0;
     const before = await count();
-    await ask("/validate", { body: review({}) });
+    await request("/validate", { body: review({}) });
     expect(await count()).toBe(before + 1);
     expect(await json("/calls")).toMatchObject({ "/validate": { sources: { "127.0.0.1": before + 1 } } });
   });
 
-  it("sends header and body in one go", async () => {
+  it("sends header and body in one packet", async () => {
     const first = await new Promise<string>((resolve, reject) => {
       const socket = connect({ host: "127.0.0.1", port: ports.webhook, ca: readFileSync(cert) }, () => {
         socket.write("GET /apis/lab.konnectivity-bootstrap.io HTTP/1.1\r\nHost: webhook\r\n\r\n");

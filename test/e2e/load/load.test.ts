@@ -57,7 +57,7 @@ describe("a crowd", () => {
     expect(seen.microseconds.length).toBeLessThan(1_000_000);
   });
 
-  it("takes no failure for an answer, and says what it was", async () => {
+  it("counts no failure as an answer, and reports it", async () => {
     answer = ({ name }, response) => {
       if (name.endsWith("7")) response.writeHead(500).end('{"message":"no agent"}');
       else created(undefined, response);
@@ -76,7 +76,7 @@ describe("a pulse", () => {
       else created(undefined, response);
     };
     const pulse = new Pulse(here, target("--every=10ms", "--dry-run"));
-    await pulse.until("ten answers", 20, (calls) => calls.length >= 10);
+    await pulse.waitFor("ten answers", 20, (calls) => calls.length >= 10);
     const stopped = pulse.stop();
     // It has heard of its end when no further call comes.
     let before = -1;
@@ -91,11 +91,11 @@ describe("a pulse", () => {
     expect(asked[0]?.path).toBe("/api/v1/namespaces/lab/configmaps?dryRun=All");
   });
 
-  it("says what never came", async () => {
+  it("names what did not happen", async () => {
     answer = (_, response) => response.writeHead(500).end('{"message":"no agent"}');
     const pulse = new Pulse(here, target("--every=10ms"));
-    await pulse.until("an answer", 20, (calls) => calls.length > 0);
-    await expect(pulse.until("a quiet tunnel", 0.1, () => false)).rejects.toThrow(
+    await pulse.waitFor("an answer", 20, (calls) => calls.length > 0);
+    await expect(pulse.waitFor("a quiet tunnel", 0.1, () => false)).rejects.toThrow(
       "a quiet tunnel did not come within 0.1 s (last failure: 500 Internal Server Error: no agent)",
     );
     await pulse.stop();

@@ -47,14 +47,14 @@ export class Pulse {
   constructor(machine: Place, target: Target) {
     this.#child = start(machine, target);
     this.#ended = ended(this.#child);
-    // Whoever stops it hears of it.
+    // `stop` reports the failure.
     this.#ended.catch(() => undefined);
     if (this.#child.stdout !== null)
       createInterface(this.#child.stdout).on("line", (line) => this.calls.push(JSON.parse(line) as Call));
   }
 
   /** Waits until the calls show something, or says what they never showed. */
-  async until(what: string, seconds: number, shown: (calls: readonly Call[]) => boolean): Promise<void> {
+  async waitFor(what: string, seconds: number, shown: (calls: readonly Call[]) => boolean): Promise<void> {
     const end = Date.now() + 1000 * seconds;
     while (!shown(this.calls)) {
       if (Date.now() > end) {

@@ -83,13 +83,13 @@ describe("the bootstrap address is found", () => {
     );
   });
 
-  it("when the document does not say the machine networks", () => {
+  it("when the machine networks are not known", () => {
     const found = find(network(["192.168.7.4/24"]), {}, { networks: { machine: [], cluster: [], service: [] } });
     expect(found).toMatchObject({ status: 0, address: "192.168.7.4" });
   });
 });
 
-describe("the bootstrap address is never made up", () => {
+describe("the bootstrap address is never guessed", () => {
   it.each([
     ["no address at all", "ip link set lo up"],
     ["only link-local ones", network(["169.254.7.7/16", "fe80::7/64"])],

@@ -226,7 +226,7 @@ describe("when something is wrong", () => {
     expect(node.exists(staticPod)).toBe(false);
   });
 
-  it("a release image that does not answer is another matter", () => {
+  it("a release image that does not answer is tried again", () => {
     const node = nodeWith("4.18");
     node.program("podman", 'case " $* " in *apiserver-network-proxy* | *" cli "*) exit 125 ;; *) echo image ;; esac');
     expect(node.run(bootkube).stderr).toContain(

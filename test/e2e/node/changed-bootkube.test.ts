@@ -36,8 +36,8 @@ function brokenToBash(built: readonly { script: string; payload: string }[]): st
         if (before.endsWith("\\\n")) broken.push(`${index}.before-${name} ends with a backslash`);
       }
     }
-    const judge = 'cd "$1" && for file in *; do [ -z "$(bash -n "$file" 2>&1)" ] || echo "$file"; done';
-    const { stdout } = spawnSync("bash", ["-c", judge, "judge", folder], { encoding: "utf8" });
+    const check = 'cd "$1" && for file in *; do [ -z "$(bash -n "$file" 2>&1)" ] || echo "$file"; done';
+    const { stdout } = spawnSync("bash", ["-c", check, "check", folder], { encoding: "utf8" });
     const refused = new Set(stdout.split("\n").filter((name) => name !== ""));
     return [...broken, ...[...refused].filter((name) => !refused.has(`${name.split(".")[0] ?? ""}.original`))];
   } finally {

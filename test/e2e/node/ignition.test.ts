@@ -35,14 +35,14 @@ describe("ignition-validate", () => {
       "4.23",
       { agents: { kind: "Deployment", hostNetwork: true }, authentication: "none", acceptUnauthenticatedAgents: true },
     ] as const,
-  ])("has nothing to say about the payload of %s with %o", (shape, tunnel) => {
+  ])("accepts the payload of %s with %o without a warning", (shape, tunnel) => {
     expect(validate(samplePayload(shape, tunnel))).toBe("");
   });
 });
 
 describe.each(tunnelShapes)("Ignition applies the payload of %s", (shape) => {
   const payload = samplePayload(shape);
-  const document = JSON.parse(payload) as IgnitionConfig;
+  const ignition = JSON.parse(payload) as IgnitionConfig;
   const node = new ScratchNode(payload);
   afterAll(() => {
     node.remove();
@@ -53,7 +53,7 @@ describe.each(tunnelShapes)("Ignition applies the payload of %s", (shape) => {
   });
 
   it("and every file is there with its content, mode and owner", () => {
-    const wanted = (document.storage?.files ?? []).filter(({ contents }) => contents !== undefined);
+    const wanted = (ignition.storage?.files ?? []).filter(({ contents }) => contents !== undefined);
     expect(wanted.length).toBeGreaterThan(15);
     const found = wanted.map(({ path }) => ({ path, content: node.read(path), ...node.stat(path) }));
     expect(found).toEqual(
@@ -66,7 +66,7 @@ describe.each(tunnelShapes)("Ignition applies the payload of %s", (shape) => {
     );
   });
 
-  it("and what the document had beside them is there too", () => {
+  it("and every other file of the Ignition config is there too", () => {
     expect(node.read("/etc/motd")).toBe("This is the bootstrap node.\n");
     expect(node.read("/home/core/.ssh/authorized_keys.d/ignition")).toContain("core@example.com");
     expect(node.read("/etc/systemd/system/bootkube.service")).toContain("ExecStart=/usr/local/bin/bootkube.sh");

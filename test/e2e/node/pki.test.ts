@@ -76,7 +76,7 @@ describe.each([
     );
   });
 
-  it("of the agents' side are no good on the kube-apiserver's side, nor the other way round", () => {
+  it("of the agents' side are not accepted on the kube-apiserver's side, nor the other way round", () => {
     for (const [ca, leaf] of [
       ["frontend", "agent"],
       ["serving", "kube-apiserver"],
@@ -84,7 +84,7 @@ describe.each([
       expect(node.run(`openssl verify -CAfile ${tls}/${ca}/ca.crt ${tls}/${leaf}/tls.crt`).status).not.toBe(0);
   });
 
-  it("and keys are root's alone, and no CA's key is anywhere", () => {
+  it("and keys are readable by root only, and no CA key is stored", () => {
     for (const file of node.files(tls))
       expect({ file, ...node.stat(file) }).toEqual({ file, mode: "0600", owner: "0:0" });
     expect(node.stat(tls).mode).toBe("0700");
@@ -121,7 +121,7 @@ describe("what is issued follows the options", () => {
     expect(certificate(node, "serving/tls.crt").subjectAltName).toBe(san);
   });
 
-  it("days", () => {
+  it("the lifetime in days", () => {
     const node = nodeWith({ certificates: { days: 7 } });
     node.must(issue);
     const { validFrom, validTo } = certificate(node, "agent/tls.crt");
@@ -132,7 +132,7 @@ describe("what is issued follows the options", () => {
     ["the CA", "-x509", "openssl could not make the CA konnectivity-signer:"],
     ["a key", "-out*request", "openssl could not make a key for konnectivity-server: not with me"],
     ["a certificate", " ca ", "openssl could not make a certificate for konnectivity-server: not with me"],
-  ])("an openssl that refuses %s is heard, and nothing is left", (_, call, sentence) => {
+  ])("an openssl that refuses %s is an error, and nothing is left", (_, call, sentence) => {
     const node = nodeWith();
     node.program(
       "openssl",
@@ -145,7 +145,7 @@ describe("what is issued follows the options", () => {
     expect(node.exists(tls)).toBe(false);
   });
 
-  it("no address is an error", () => {
+  it("a missing address is an error", () => {
     expect(nodeWith().run("konnectivity-bootstrap-pki.sh ''")).toMatchObject({ status: 1 });
   });
 });
@@ -212,7 +212,7 @@ it("killed before any of its commands and run again, it ends right", () => {
 describe("a TLS server that demands client certificates", () => {
   const node = nodeWith();
   /** Asks the server for a page with these s_client arguments; the answer, or why there is none. */
-  const ask = (prepare: string, client: string) =>
+  const request = (prepare: string, client: string) =>
     node.run(`
       ${prepare}
       cd ${tls}
@@ -224,7 +224,7 @@ describe("a TLS server that demands client certificates", () => {
       cat /run/server.log`).stdout;
 
   it("accepts the agent's, and the agent accepts the server", () => {
-    expect(ask(issue, "-cert agent/tls.crt -key agent/tls.key")).toContain("HTTP/1.0 200");
+    expect(request(issue, "-cert agent/tls.crt -key agent/tls.key")).toContain("HTTP/1.0 200");
   });
 
   it.each([
@@ -254,7 +254,7 @@ chmod +x /opt/programs/openssl; rm -rf ${tls}; ${issue}; rm /opt/programs/openss
       "certificate has expired",
     ],
   ])("refuses %s", (_, prepare, client, reason) => {
-    const answer = ask(prepare, client);
+    const answer = request(prepare, client);
     expect(answer).not.toContain("HTTP/1.0 200");
     expect(answer).toContain(reason);
   });

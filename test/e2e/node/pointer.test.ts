@@ -3,22 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type PointerProps, pointerTo } from "../../../src/core/ignition/pointer.ts";
-import { serializeIgnition, withDigest } from "../../../src/core/ignition/serialize.ts";
+import { serializeIgnition } from "../../../src/core/ignition/serialize.ts";
 import { fixture } from "../../../src/core/sample/sample.ts";
+import { pointer, type PointerOptions, urls } from "../../support/pointer.ts";
 
-const { sha512 } = withDigest("a payload");
 const certificate = fixture("long-lived.crt");
-const pointer = (props: Omit<PointerProps, "sha512">) => pointerTo({ sha512, ...props });
-const urls = {
-  https: "https://store.example.com/cluster/payload.ign",
-  http: "http://store.example.com/cluster/payload.ign",
-  s3: "s3://bucket/cluster/payload.ign",
-  gs: "gs://bucket/cluster/payload.ign",
-};
 
 /** Real Ignition's verdict: exit code and all that it says. */
-function ignitionValidate(props: Omit<PointerProps, "sha512">): [number | null, string] {
+function ignitionValidate(props: PointerOptions): [number | null, string] {
   const folder = mkdtempSync(join(tmpdir(), "pointer-"));
   try {
     const file = join(folder, "pointer.ign");
@@ -35,7 +27,7 @@ describe("a pointer", () => {
     expect(ignitionValidate({ url })).toEqual([0, ""]);
   });
 
-  it.each<readonly [string, Omit<PointerProps, "sha512">]>([
+  it.each<readonly [string, PointerOptions]>([
     ["a query", { url: "https://store.example.com/p?sv=2024&sig=a%2Bb%3D&se=2026-11-16T00%3A00%3A00Z" }],
     ["a port", { url: "https://store.example.com:8443/p" }],
     ["an IPv4 address", { url: "https://192.0.2.1/p" }],
@@ -47,7 +39,7 @@ describe("a pointer", () => {
     ["exceptions from a proxy", { url: urls.https, proxy: { https: "https://p.example.com", none: ["x", ".y"] } }],
     ["a CA bundle", { url: urls.https, caBundle: certificate }],
     ["a CA bundle of two", { url: urls.https, caBundle: `# one\n${certificate}# two\n${fixture("one-day.crt")}` }],
-  ])("with %s is fine with the real Ignition", (_, props) => {
+  ])("with %s is valid for the real Ignition", (_, props) => {
     expect(ignitionValidate(props)).toEqual([0, ""]);
   });
 

@@ -8,7 +8,7 @@ import { bootkubeScript, shapes } from "../../../src/core/sample/sample.ts";
 import { scriptOf, structures } from "../../support/shell-structures.ts";
 
 /**
- * Another judge: a line stands at the top level exactly when everything before it is a whole script to bash. It warns
+ * Another oracle: a line stands at the top level exactly when everything before it is a whole script to bash. It warns
  * about a here-document that the end of the file cuts off, so only silence counts as yes.
  */
 function topLevelByBash(script: string): boolean[] {
@@ -19,9 +19,9 @@ function topLevelByBash(script: string): boolean[] {
       const before = lines.slice(0, index).map((line) => `${line}\n`);
       writeFileSync(join(folder, String(index)), before.join(""));
     }
-    const judge =
+    const check =
       'for ((i = 0; i < $2; i++)); do [ -z "$(bash -O extglob -n "$1/$i" 2>&1)" ] && echo 1 || echo 0; done';
-    const { stdout } = spawnSync("bash", ["-c", judge, "judge", folder, String(lines.length)], { encoding: "utf8" });
+    const { stdout } = spawnSync("bash", ["-c", check, "check", folder, String(lines.length)], { encoding: "utf8" });
     return stdout
       .trim()
       .split("\n")
@@ -59,7 +59,7 @@ describe("linePlaces and bash", () => {
     ["a fi right behind a parenthesis", "if :; then (:) fi\n"],
     ["an end word of 80 letters", `cat <<${"E".repeat(80)}\nfi\n${"E".repeat(80)}\n`],
     ["a word of 200 letters", `echo ${"a".repeat(200)} if\n`],
-  ])("both take %s", (_, script) => {
+  ])("both accept %s", (_, script) => {
     const bash = spawnSync("bash", ["-O", "extglob", "-n"], { input: script, encoding: "utf8" });
     expect([bash.status, bash.stderr]).toEqual([0, ""]);
     expect(linePlaces(script)).toHaveLength(script.split("\n").length - 1);

@@ -22,7 +22,7 @@ describe.each(tunnelShapes)("bootkube.sh of %s, with our lines", (shape) => {
   const script = bootkubeScript(shape);
   const patched = patch(script);
 
-  it("is still a script to bash", () => {
+  it("is still valid for bash", () => {
     const { status, stderr } = spawnSync("bash", ["-n"], { input: patched, encoding: "utf8" });
     expect([status, stderr]).toEqual([0, ""]);
   });

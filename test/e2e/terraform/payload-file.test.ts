@@ -132,7 +132,7 @@ describe("a deployed machine and its payload", () => {
     expect(statSync(stateFile).mode & 0o777).toBe(0o600);
   }, 120_000);
 
-  it("a machine that could not be made with one payload has the next one", () => {
+  it("a machine that could not be created with one payload is created with the next one", () => {
     describeStack(first, { fails: "create" });
     expect(terraform("apply", "-auto-approve").output).toContain("the cloud says no");
     describeStack(second);
@@ -198,7 +198,7 @@ describe("a deployed machine and its payload", () => {
       expect(plan(first)).toContain("The machine keeps the payload that it booted with");
     }, 120_000);
 
-    it("makes a machine that could not be made with the payload of the day", () => {
+    it("creates a machine that could not be created, with the current payload", () => {
       const machine = afterFailure("create");
       const third = payload("third", "c");
       expect(plan(third)).not.toContain("keeps the payload");

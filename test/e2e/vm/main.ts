@@ -215,7 +215,7 @@ async function main(options: Options): Promise<void> {
   console.error(readFileSync(kept, "utf8").trim().split("\n").slice(-20).join("\n"));
 }
 
-const wholeNumber = (most: number) => (text: string) => {
+const integer = (most: number) => (text: string) => {
   if (!/^\d+$/.test(text) || Number(text) < 1 || Number(text) > most)
     throw new InvalidArgumentError(`Give a whole number from 1 to ${most}.`);
   return Number(text);
@@ -225,8 +225,8 @@ await new Command("npm run test:vm --")
   .description(
     "Runs set-up and the demo from a clean clone of HEAD in a virtual machine with systemd and control groups of version 2: docs/lab.md.",
   )
-  .option("--limit <minutes>", "stop the virtual machine after this time", wholeNumber(1000), 120)
-  .option("--timeout-factor <factor>", `${timeoutVariable} in the virtual machine`, wholeNumber(100), 30)
+  .option("--limit <minutes>", "stop the virtual machine after this time", integer(1000), 120)
+  .option("--timeout-factor <factor>", `${timeoutVariable} in the virtual machine`, integer(100), 30)
   .action(main)
   .parseAsync()
   .catch((error: unknown) => {

@@ -42,7 +42,7 @@ describe("KONNECTIVITY_COMPONENTS", () => {
     expect(dirname(ensureGoProgram("proxy-0.36.0")["proxy-agent"])).toBe(folder);
   });
 
-  it("is told what is missing", () => {
+  it("is refused if a program is missing", () => {
     add("kube-apiserver");
     expect(() => ensureGoProgram("kubernetes")).toThrow(
       `KONNECTIVITY_COMPONENTS names ${folder}, but there is no etcd in it: put it there, or unset the variable.`,
@@ -63,9 +63,9 @@ describe("KONNECTIVITY_COMPONENTS", () => {
         mkdirSync(path);
       },
     ],
-  ])("is told what cannot be executed: %s", (_, spoil) => {
+  ])("is refused if a program cannot be executed: %s", (_, damage) => {
     for (const name of ["kube-apiserver", "etcd"]) add(name);
-    spoil(join(folder, "etcd"));
+    damage(join(folder, "etcd"));
     expect(() => ensureGoProgram("kubernetes")).toThrow(
       `KONNECTIVITY_COMPONENTS names ${folder}, but its etcd cannot be executed: make it a program, or unset the variable.`,
     );

@@ -93,18 +93,18 @@ export class Aws implements Cloud {
     await this.#moto.run("payload", bucket, true);
   }
 
-  /** While it is there moto judges every call by the caller's policies. */
+  /** While it exists, moto checks every call against the caller's policies. */
   async metadata(identity: "its own" | "another" | "none"): Promise<MetadataService> {
     const { userData } = await this.deployed();
     const role = identity === "its own" ? name : decoy;
     const credentials = (await this.#moto.run("credentials", role)) as object;
-    await this.#moto.judge(true);
+    await this.#moto.enforcePolicies(true);
     const text = (body: string) => ({ status: 200, body: Buffer.from(body) });
     const roles = "/latest/meta-data/iam/security-credentials/";
     const token = { "X-Aws-Ec2-Metadata-Token-Ttl-Seconds": "21600" };
     const service = new MetadataService(({ method, path, headers }) => {
       if (method === "PUT" && path === "/latest/api/token") return { ...text("a token"), headers: token };
-      // The machine takes nothing without one.
+      // The machine accepts nothing without one.
       if (headers["x-aws-ec2-metadata-token"] !== "a token") return { status: 401 };
       if (path === "/latest/dynamic/instance-identity/document") return text(JSON.stringify({ region }));
       if (path === "/2019-10-01/user-data") return { status: 200, body: userData };
@@ -116,7 +116,7 @@ export class Aws implements Cloud {
     });
     const close = service.close.bind(service);
     service.close = async () => {
-      await this.#moto.judge(false);
+      await this.#moto.enforcePolicies(false);
       await close();
     };
     return service;

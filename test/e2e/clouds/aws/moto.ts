@@ -3,34 +3,27 @@ import { promisify } from "node:util";
 import { projectFile } from "../../../../src/runtime/project-files.js";
 import { httpRequest } from "../http-request.ts";
 import { ensurePython } from "../python.ts";
-import { type FakeResponse, type Call, FakeServer } from "../fake-server.ts";
+import { type FakeResponse, type Call, FakeServer, untilItPrints } from "../fake-server.ts";
 
 const file = (name: string) => projectFile("test/e2e/clouds/aws", name);
 const place = { address: "127.0.0.2", port: 8080 };
 
 export const ensureMoto = () => ensurePython("moto", 140, file("requirements.txt"));
 
-/** AWS's APIs: moto behind TLS, with a door where calls can be watched and cut off. */
+/** AWS's APIs: moto behind a TLS proxy, which can watch calls and cut them off. */
 export class Moto extends FakeServer {
   #process: ChildProcess | undefined;
-  #judging = false;
+  #enforcing = false;
 
   async start(): Promise<void> {
-    // Until someone asks for it, everybody may do everything.
+    // Policies are not enforced until enforcePolicies(true).
     const env = { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: "1000000000" };
     const moto = spawn(ensureMoto(), [file("server.py"), place.address, String(place.port)], {
       env,
       stdio: ["ignore", "ignore", "pipe"],
     });
     this.#process = moto;
-    await new Promise<void>((resolve, reject) => {
-      moto.once("exit", () => {
-        reject(new Error("moto does not start"));
-      });
-      moto.stderr.on("data", (chunk: Buffer) => {
-        if (String(chunk).includes("Running on")) resolve();
-      });
-    });
+    await untilItPrints(moto, moto.stderr, "Running on", "moto");
   }
 
   override async close(): Promise<void> {
@@ -38,13 +31,13 @@ export class Moto extends FakeServer {
     await super.close();
   }
 
-  /** From now on policies count, or they do not any more. */
-  async judge(strictly: boolean): Promise<void> {
-    this.#judging = strictly;
-    await this.#forward("POST", "/moto-api/reset-auth", {}, Buffer.from(strictly ? "0" : "1000000000"));
+  /** Turns the enforcement of policies on or off. */
+  async enforcePolicies(enforced: boolean): Promise<void> {
+    this.#enforcing = enforced;
+    await this.#forward("POST", "/moto-api/reset-auth", {}, Buffer.from(enforced ? "0" : "1000000000"));
   }
 
-  /** What cluster.py says to this command. */
+  /** The output of a command of cluster.py. */
   async run(command: string, ...args: unknown[]): Promise<unknown> {
     const env = { ...process.env, ...operator, AWS_CA_BUNDLE: process.env.SSL_CERT_FILE };
     const given = args.map((argument) => JSON.stringify(argument));
@@ -56,11 +49,11 @@ export class Moto extends FakeServer {
   }
 
   protected override async respond({ method, url, headers, body, host }: Call): Promise<FakeResponse> {
-    // Moto falls over a call without a signature while it judges. AWS refuses it, and says where the bucket is.
-    if (this.#judging && headers.authorization === undefined)
+    // While it enforces policies, moto crashes on a call without a signature. AWS refuses it, and names the bucket's region.
+    if (this.#enforcing && headers.authorization === undefined)
       return { status: 403, headers: { "X-Amz-Bucket-Region": host.split(".").at(-3) ?? "" } };
     const answer = await this.#forward(method, url, headers, body);
-    // What moto has not got.
+    // Calls that moto does not implement.
     if (answer.status === 501 || answer.status >= 599) this.unknown.push(`${method} ${host}${url}`);
     return answer;
   }

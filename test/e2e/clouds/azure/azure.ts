@@ -40,15 +40,15 @@ function severalOf(properties: Json, one: string, several = `${one}s`): string[]
   return [properties[one], properties[several]].flat().filter((value) => typeof value === "string");
 }
 
-/** How the machine may read its payload. */
-export type Way = "sas" | "identity";
+/** How the machine gets access to its payload. */
+export type PointerKind = "sas" | "identity";
 
 export class Azure implements Cloud {
   readonly name = "azure";
   readonly ignitionPlatform = "azure";
   /** Since 2.21 Ignition reads blobs with the machine's identity. */
   readonly ignition?: string;
-  readonly #way: Way;
+  readonly #pointer: PointerKind;
   readonly mistake = { right: '"protocol":"Tcp"', wrong: '"protocol":"tcp4"', said: "protocol" };
   readonly otherParts = { bootstrapVMSize: "Standard_D8s_v5", osDiskSizeGB: 256 };
   readonly rest = { tunnel: { address: "10.0.0.20" } };
@@ -64,13 +64,13 @@ export class Azure implements Cloud {
     return {
       nodeSubnets: ["10.0.0.0/24", "10.0.1.0/24"],
       backendAddressPoolIds: pools,
-      // Permissions are there at once.
-      ...(this.#way === "identity" && { pointer: "identity", identityWaitSeconds: 0 }),
+      // Permissions take effect at once.
+      ...(this.#pointer === "identity" && { pointer: "identity", identityWaitSeconds: 0 }),
     };
   }
 
   get accepted() {
-    return this.#way === "sas" ? { ...accepted.azure, ...acceptedWithSas } : accepted.azure;
+    return this.#pointer === "sas" ? { ...accepted.azure, ...acceptedWithSas } : accepted.azure;
   }
 
   get expected() {
@@ -81,9 +81,9 @@ export class Azure implements Cloud {
       clusterTag: { [`kubernetes.io_cluster.${infraID}`]: "owned" },
       pointer: {
         source: `https://${accountName}.blob.core.windows.net${object}`,
-        // One container, to read, by https, from then till then. Whether it is rightly signed says azurite.
+        // Read access to one container, over https, for a period. azurite checks the signature.
         signature:
-          this.#way === "sas"
+          this.#pointer === "sas"
             ? new RegExp(`\\?sv=[\\d-]+&sr=c&st=${time}&se=${time}&sp=r&spr=https&sig=[\\w%]+(?=")`)
             : undefined,
         httpTotal: 1800,
@@ -93,44 +93,44 @@ export class Azure implements Cloud {
         supportsHttpsTrafficOnly: true,
         minimumTlsVersion: "TLS1_2",
         container: { publicAccess: "None" },
-        allowSharedKeyAccess: this.#way === "sas",
+        allowSharedKeyAccess: this.#pointer === "sas",
       },
     };
   }
   readonly #blobs = new BlobService(accountName);
-  readonly #standIn = new AzureFake(this.#blobs);
+  readonly #fake = new AzureFake(this.#blobs);
   readonly #arm = new ResourceManager(this.environment);
 
-  constructor(way: Way) {
-    this.#way = way;
-    if (way === "identity") this.ignition = ensureGoProgram("ignition").ignition;
+  constructor(pointer: PointerKind) {
+    this.#pointer = pointer;
+    if (pointer === "identity") this.ignition = ensureGoProgram("ignition").ignition;
   }
 
   async start(certificate: Certificate, folder: string): Promise<void> {
-    const standIn = this.#standIn;
+    const fake = this.#fake;
     const rule = (port: string, priority: number) => ({
       ...{ protocol: "Tcp", direction: "Inbound", access: "Allow", priority, destinationPortRange: port },
       ...{ sourceAddressPrefix: "*", sourcePortRange: "*", destinationAddressPrefix: "*" },
     });
-    standIn.has(securityGroup, {}, { location: metadata.azure.region });
-    standIn.has(`${network}/virtualNetworks/${infraID}-vnet/subnets/${infraID}-master-subnet`, {
+    fake.has(securityGroup, {}, { location: metadata.azure.region });
+    fake.has(`${network}/virtualNetworks/${infraID}-vnet/subnets/${infraID}-master-subnet`, {
       addressPrefixes: ["10.0.0.0/24"],
       privateEndpointNetworkPolicies: "Disabled",
       privateLinkServiceNetworkPolicies: "Enabled",
       defaultOutboundAccess: false,
     });
-    for (const one of [`${network}/virtualNetworks/${infraID}-vnet`, ...balancers, ...pools]) standIn.has(one);
+    for (const one of [`${network}/virtualNetworks/${infraID}-vnet`, ...balancers, ...pools]) fake.has(one);
     for (const [index, name] of rulesOfOthers.entries())
-      standIn.has(`${securityGroup}/securityRules/${name}`, rule(index === 0 ? "6443" : "8091", 400 + index));
-    standIn.has(machine.replace(infraID, `${infraID}2`));
-    standIn.has(decoyIdentity, { principalId: randomUUID() });
-    await standIn.listen({ address: "127.0.0.1", port: 443, certificate });
+      fake.has(`${securityGroup}/securityRules/${name}`, rule(index === 0 ? "6443" : "8091", 400 + index));
+    fake.has(machine.replace(infraID, `${infraID}2`));
+    fake.has(decoyIdentity, { principalId: randomUUID() });
+    await fake.listen({ address: "127.0.0.1", port: 443, certificate });
     await this.#blobs.start(certificate, folder);
   }
 
   async stop(): Promise<void> {
     await this.#blobs.close();
-    await this.#standIn.close();
+    await this.#fake.close();
   }
 
   async everything(): Promise<string[]> {
@@ -144,14 +144,14 @@ export class Azure implements Cloud {
           .map(([, list]) => this.#arm.list(`${id}/${list}`)),
       ),
     );
-    // Each by itself: only so it says what else belongs to it.
+    // One by one: a list does not contain the related resources.
     const all = await Promise.all([...found, ...inside.flat()].map(({ id }) => this.#arm.get(id)));
     const grants = await this.#arm.list(`${subscription}/providers/Microsoft.Authorization/roleAssignments`);
     return [...[...all, ...grants].map((one) => `${one.id} ${JSON.stringify(one)}`), ...containers].sort();
   }
 
   unknownCalls(): readonly string[] {
-    return [...this.#standIn.unknown, ...this.#blobs.unknown];
+    return [...this.#fake.unknown, ...this.#blobs.unknown];
   }
 
   async deployed(): Promise<Deployed> {
@@ -161,7 +161,7 @@ export class Azure implements Cloud {
     const [face] = (found.properties.networkProfile as { networkInterfaces: { id: string }[] }).networkInterfaces;
     return {
       machine: JSON.stringify(found),
-      userData: this.#standIn.customDataOf(machine),
+      userData: this.#fake.customDataOf(machine),
       tags: found.tags as Record<string, string>,
       openPorts: rules
         .filter(({ name, properties }) => !rulesOfOthers.includes(name) && properties.access === "Allow")
@@ -203,7 +203,7 @@ export class Azure implements Cloud {
     await this.#blobs.call("PUT", object, body);
   }
 
-  /** With a signed URL the right is in the pointer: another's has another signature, and none has none. */
+  /** With a signed URL, the pointer grants access: another identity has another signature, and no identity has none. */
   async metadata(identity: "its own" | "another" | "none"): Promise<MetadataService> {
     const { userData } = await this.deployed();
     const text = String(userData);
@@ -215,7 +215,7 @@ export class Azure implements Cloud {
     const principal = identity === "none" ? undefined : await this.#principalOf(identity);
     return new MetadataService(({ path, query, headers }) => {
       if (headers.metadata !== "true") return { status: 400 };
-      // Where Ignition asks first. A machine in Azure has it on a virtual disc, which cannot be made here.
+      // What Ignition reads first. On Azure it is on a virtual disc, which cannot be created here.
       if (path === "/metadata/instance/compute/userData")
         return { status: 200, body: Buffer.from(Buffer.from(pointers[identity]).toString("base64")) };
       if (path !== "/metadata/identity/oauth2/token") return undefined;
@@ -237,7 +237,7 @@ export class Azure implements Cloud {
     });
   }
 
-  /** Who the machine, or the decoy, is to Azure's directory. */
+  /** The principal of the machine, or of the decoy. */
   async #principalOf(whose: "its own" | "another"): Promise<string | undefined> {
     const { identity } = await this.#arm.get(machine);
     const [own] = Object.keys(
@@ -249,6 +249,6 @@ export class Azure implements Cloud {
 
   when(what: "machine is made" | "machine is removed", then: () => void): void {
     const method = what === "machine is made" ? "PUT" : "DELETE";
-    this.#standIn.trap((call) => call.method === method && call.path.toLowerCase() === machine.toLowerCase(), then);
+    this.#fake.trap((call) => call.method === method && call.path.toLowerCase() === machine.toLowerCase(), then);
   }
 }

@@ -5,13 +5,13 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { httpRequest, type Response } from "../http-request.ts";
 import type { Certificate } from "../certificate.ts";
-import { type FakeResponse, type Call, FakeServer } from "../fake-server.ts";
+import { type FakeResponse, type Call, FakeServer, untilItPrints } from "../fake-server.ts";
 import { ensureAzurite } from "./azurite.ts";
 
 /** Apart from the resource manager, which is at the same port. */
 export const blobAddress = "127.0.0.2";
 
-/** Where azurite is, behind a door of ours. */
+/** Where azurite listens, behind our proxy. */
 const azuriteAt = { address: "127.0.0.3", port: 10_000 };
 
 /**
@@ -21,7 +21,7 @@ const azuriteAt = { address: "127.0.0.3", port: 10_000 };
 export class BlobService extends FakeServer {
   readonly account: string;
   readonly host: string;
-  /** Opens everything in it. */
+  /** Gives access to everything in it. */
   readonly key = randomBytes(64).toString("base64");
   /** Refuses a call before azurite sees it. */
   refuses: (call: Call) => FakeResponse | undefined = () => undefined;
@@ -49,14 +49,7 @@ export class BlobService extends FakeServer {
       },
     );
     this.#process = azurite;
-    await new Promise<void>((resolve, reject) => {
-      azurite.once("exit", () => {
-        reject(new Error("azurite does not start"));
-      });
-      azurite.stdout.on("data", (chunk: Buffer) => {
-        if (String(chunk).includes("successfully listens")) resolve();
-      });
-    });
+    await untilItPrints(azurite, azurite.stdout, "successfully listens", "azurite");
     await this.listen({ address: blobAddress, port: 443, certificate });
   }
 
@@ -69,7 +62,7 @@ export class BlobService extends FakeServer {
     const refusal = this.refuses(call);
     if (refusal !== undefined) return refusal;
     const { status, headers, body } = await this.#azurite(call.method, call.url, call.headers, call.body);
-    // What azurite has not got.
+    // Calls that azurite does not implement.
     if (status === 501) this.unknown.push(`${call.method} ${this.host}${call.url}`);
     const { connection: _, "transfer-encoding": __, ...rest } = headers;
     return { status, headers: rest, body };
@@ -81,7 +74,7 @@ export class BlobService extends FakeServer {
     return httpRequest({ ...to, method, path, headers: { ...headers, host: this.host }, body });
   }
 
-  /** A call with the account's key, whether the account takes keys or not: as Azure itself does in its halls. */
+  /** A call with the account's key, even if the account does not accept keys. */
   async call(
     method: string,
     path: string,
@@ -112,7 +105,7 @@ export class BlobService extends FakeServer {
     return this.#azurite(method, path, { ...headers, Authorization: `SharedKey ${this.account}:${signature}` }, body);
   }
 
-  /** A call as it is. */
+  /** Forwards a call unchanged. */
   fetch(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer): Promise<Response> {
     return httpRequest({ host: this.host, path, method, headers, body });
   }

@@ -40,7 +40,7 @@ export class AzureFake extends FakeServer {
     blobs.refuses = (call) => this.#refusesBlob(call);
   }
 
-  /** Something that the cluster's owner has already. */
+  /** A resource that already exists. */
   has(id: string, properties: Json = {}, rest: Json = {}): void {
     this.#resources.set(id.toLowerCase(), {
       ...rest,
@@ -74,13 +74,13 @@ export class AzureFake extends FakeServer {
     return method === "DELETE" ? this.#remove(key) : undefined;
   }
 
-  /** The one who logs in is the operator. */
+  /** Whoever logs in is the operator. */
   #login({ body }: Call): FakeResponse {
     const service = (new URLSearchParams(String(body)).get("scope") ?? "").replace(/\/+\.default.*$/, "");
     return ok({ token_type: "Bearer", expires_in: 86_400, access_token: tokenOf(operator, service) });
   }
 
-  /** What azurite does not judge: whether the account takes keys, and what a token's owner may do. */
+  /** What azurite does not check: whether the account takes keys, and what a token's owner may do. */
   #refusesBlob({ method, path, query, headers }: Call): FakeResponse | undefined {
     const account = this.#list(/\/storageaccounts\/[^/]+$/).find(({ name }) => name === this.#blobs.account);
     if (account === undefined) return problem(404, "ResourceNotFound", "The account does not exist");

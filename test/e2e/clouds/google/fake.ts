@@ -78,7 +78,7 @@ export class GoogleFake extends FakeServer {
     if (path.startsWith("/storage/v1/b")) return this.#storage(call, path.split("/").slice(4));
     if (host === "storage.googleapis.com") return this.#fetch(call);
     if (host === "iam.googleapis.com") return this.#account(call);
-    // The provider wonders whether it runs on a machine of Google's. It does not.
+    // The provider asks whether it runs on a machine of Google's. It does not.
     if (path.startsWith("/computeMetadata/")) return { status: 404 };
     // Who the operator is: the provider only writes it into its log.
     if (path.endsWith("/userinfo")) return ok({ email: "operator@example.com" });
@@ -86,7 +86,7 @@ export class GoogleFake extends FakeServer {
   }
 
   /**
-   * Something that the cluster's owner has already.
+   * A resource that already exists.
    * @param members paths of a group's instances
    */
   has(path: string, description: Json = {}, members: readonly string[] = []): void {
@@ -94,7 +94,7 @@ export class GoogleFake extends FakeServer {
     if (path.includes("/instanceGroups/")) this.#members.set(path, members.map(asLink));
   }
 
-  /** One byte of an object becomes another, and no API shows it. */
+  /** Changes one byte of an object, without a trace in any API. */
   flipByte(bucket: string, name: string): void {
     const bytes = this.#objects.get(`${bucket}/${name}`)?.bytes;
     if (bytes !== undefined) bytes[100] = (bytes[100] ?? 0) ^ 1;
@@ -224,7 +224,7 @@ export class GoogleFake extends FakeServer {
   #remove(path: string): FakeResponse {
     this.#things.delete(path);
     this.#members.delete(path);
-    // An instance takes its disk along, and leaves its groups.
+    // Deleting an instance deletes its disk and removes it from its groups.
     this.#things.delete(path.replace("/instances/", "/disks/"));
     for (const [group, instances] of this.#members)
       this.#members.set(
@@ -255,7 +255,7 @@ export class GoogleFake extends FakeServer {
         return { status: 204 };
       case "iam":
         return this.#policy(call, bucket, found);
-      // The provider looks for more that would keep a bucket from going.
+      // The provider looks for whatever else could prevent a bucket's deletion.
       case "anywhereCaches":
       case "managedFolders":
         return ok({ items: [] });

@@ -53,7 +53,7 @@ export class Google implements Cloud {
     subnet: `${infraID}-master-subnet`,
     instanceGroup: group,
     image: "projects/rhcos-cloud/global/images/rhcos-9-6-gcp-x86-64",
-    // Permissions are there at once.
+    // Permissions take effect at once.
     identityWaitSeconds: 0,
   };
   readonly accepted = accepted.google;
@@ -72,29 +72,29 @@ export class Google implements Cloud {
       softDeletePolicy: { retentionDurationSeconds: "0" },
     },
   };
-  readonly #standIn = new GoogleFake(project);
+  readonly #fake = new GoogleFake(project);
 
   async start(certificate: Certificate): Promise<void> {
-    const standIn = this.#standIn;
-    standIn.has(`${region}/subnetworks/${infraID}-master-subnet`, {
+    const fake = this.#fake;
+    fake.has(`${region}/subnetworks/${infraID}-master-subnet`, {
       ipCidrRange: "10.0.1.0/24",
       network: `https://www.googleapis.com/compute/v1/${network}`,
     });
-    standIn.has(`${zone}/instanceGroups/${group}`, { namedPorts: [] }, [`${zone}/instances/${infraID}-master-0`]);
+    fake.has(`${zone}/instanceGroups/${group}`, { namedPorts: [] }, [`${zone}/instances/${infraID}-master-0`]);
     const rule = (name: string, port: string, tag: string) => {
       const allowed = [{ IPProtocol: "tcp", ports: [port] }];
-      standIn.has(`${firewalls}/${name}`, { allowed, sourceRanges: ["10.0.0.0/8"], targetTags: [tag] });
+      fake.has(`${firewalls}/${name}`, { allowed, sourceRanges: ["10.0.0.0/8"], targetTags: [tag] });
     };
     rule(clusterRule, "6443", `${infraID}-master`);
     // A decoy: another cluster's bootstrap, with names that are nearly ours.
     rule(`${infraID}2-bootstrap-konnectivity`, "8091", `${infraID}2-konnectivity`);
-    standIn.has(`${zone}/instances/${infraID}2-bootstrap`);
-    await standIn.listen({ address: "127.0.0.1", port: 443, certificate });
-    await standIn.listen({ address: "127.0.0.1", port: 8080 });
+    fake.has(`${zone}/instances/${infraID}2-bootstrap`);
+    await fake.listen({ address: "127.0.0.1", port: 443, certificate });
+    await fake.listen({ address: "127.0.0.1", port: 8080 });
   }
 
   stop(): Promise<void> {
-    return this.#standIn.close();
+    return this.#fake.close();
   }
 
   async everything(): Promise<string[]> {
@@ -111,7 +111,7 @@ export class Google implements Cloud {
   }
 
   unknownCalls(): readonly string[] {
-    return this.#standIn.unknown;
+    return this.#fake.unknown;
   }
 
   async deployed(): Promise<Deployed> {
@@ -149,7 +149,7 @@ export class Google implements Cloud {
   }
 
   flipByte(): void {
-    this.#standIn.flipByte(bucket, object);
+    this.#fake.flipByte(bucket, object);
   }
 
   async metadata(identity: "its own" | "another" | "none"): Promise<MetadataService> {
@@ -172,6 +172,6 @@ export class Google implements Cloud {
 
   when(what: "machine is made" | "machine is removed", then: () => void): void {
     const [method, path] = what === "machine is made" ? ["POST", `${zone}/instances`] : ["DELETE", machine];
-    this.#standIn.trap((call) => call.method === method && call.path === `/compute/v1/${path}`, then);
+    this.#fake.trap((call) => call.method === method && call.path === `/compute/v1/${path}`, then);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Rules of our own for a plan: who may come to 8091, and where they get. checkov has none for that port.
+ * Our own policy for a plan: which sources may connect to 8091, and where. checkov has none for that port.
  */
 
 /** What `terraform show -json` says of a plan, as far as it is read here. */
@@ -14,8 +14,8 @@ export interface Planned {
   values: Record<string, unknown>;
 }
 
-/** One way in, in the same form for every cloud. */
-interface Way {
+/** Traffic that a rule allows, in the same form for every cloud. */
+interface AllowedTraffic {
   readonly protocol: string;
   /** Single ports and ranges, like "8091" or "8000-9000". */
   readonly ports: readonly string[];
@@ -29,7 +29,7 @@ const texts = (...values: unknown[]) =>
     .map(String);
 
 /** How each cloud says that a port is open. */
-const ways: Record<string, (values: Planned["values"]) => Way[]> = {
+const allowedTraffic: Record<string, (values: Planned["values"]) => AllowedTraffic[]> = {
   aws_vpc_security_group_ingress_rule: ({ ip_protocol, from_port, to_port, ...rest }) => [
     {
       protocol: String(ip_protocol),
@@ -55,7 +55,7 @@ const ways: Record<string, (values: Planned["values"]) => Way[]> = {
     direction === "INGRESS"
       ? (allow as { protocol: string; ports?: string[] }[]).map(({ protocol, ports = [] }) => ({
           protocol,
-          // None is all.
+          // No ports means all ports.
           ports: ports.length === 0 ? ["*"] : ports,
           sources: texts(rest.source_tags, rest.source_ranges, rest.source_service_accounts),
         }))
@@ -74,24 +74,29 @@ const covers = (ports: string) => {
 };
 
 /**
- * What is wrong with who may come to 8091 after this plan. Empty if nothing is.
- * @param sources who may come, each once
+ * What is wrong with the rules for 8091 in this plan. Empty if nothing is.
+ * @param sources the sources that may connect, each once
  */
 export function agentPortMistakes(plan: Plan, sources: readonly string[]): string[] {
   const { resources } = plan.planned_values.root_module;
   const found = resources.flatMap(({ address, type, values }) =>
-    (ways[type]?.(values) ?? []).filter(({ ports }) => ports.some(covers)).map((way) => ({ address, type, way })),
+    (allowedTraffic[type]?.(values) ?? [])
+      .filter(({ ports }) => ports.some(covers))
+      .map((traffic) => ({ address, type, traffic })),
   );
-  const came = found.flatMap(({ way }) => way.sources);
+  const came = found.flatMap(({ traffic }) => traffic.sources);
   return [
     ...resources
       .filter(({ type, values }) => notLookedInto.test(type) || texts(values.ingress).length > 0)
       .map(({ address }) => `${address} may open ports, and is not looked into`),
     ...found
-      .filter(({ way }) => way.protocol !== "tcp" || way.ports.join() !== "8091")
-      .map(({ address, way }) => `${address} opens ${way.protocol} ${way.ports.join()}, which is more than tcp 8091`),
+      .filter(({ traffic }) => traffic.protocol !== "tcp" || traffic.ports.join() !== "8091")
+      .map(
+        ({ address, traffic }) =>
+          `${address} opens ${traffic.protocol} ${traffic.ports.join()}, which is more than tcp 8091`,
+      ),
     ...found
-      .filter(({ way }) => way.sources.some((source) => world.test(source)))
+      .filter(({ traffic }) => traffic.sources.some((source) => world.test(source)))
       .map(({ address }) => `${address} lets the world in`),
     ...came.filter((source) => !sources.includes(source)).map((source) => `${source} may come, who is no node`),
     ...sources

@@ -16,7 +16,7 @@ const targetGroup = (name: string, region = "eu-central-1") =>
 const key = (region = "eu-central-1") => `arn:aws:kms:${region}:123456789012:key/0123`;
 
 describe("the aws part of a config", () => {
-  it("of the example is right", () => {
+  it("of the example is valid", () => {
     expect(mistakes({})).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe("the aws part of a config", () => {
     expect(mistakes({ rhcosAmi: "ami-0123456789abcdef0" }, { stream: undefined })).toEqual([]);
   });
 
-  it("hears of a region that the stream does not have", () => {
+  it("reports a region that the stream does not have", () => {
     const regions = { region: "eu-west-3", externalApiTargetGroupArn: undefined };
     const groups = {
       internalApiTargetGroupArn: targetGroup("a", "eu-west-3"),

@@ -4,7 +4,7 @@ import { changedExample, metadata, mistakesOf, Project, type ProjectProps } from
 const mistakes = (azure: object, rest: object = {}, props: ProjectProps = {}) =>
   mistakesOf(changedExample("azure", azure, rest), props);
 
-/** The Azure part, read and with its blanks filled in; and the warnings. */
+/** The Azure part with its defaults filled in, and the warnings. */
 const read = (azure: object = {}, rest: object = {}, props: ProjectProps = {}) => {
   const project = new Project(changedExample("azure", azure, rest), props);
   try {
@@ -24,7 +24,7 @@ const image = id("Microsoft.Compute/galleries/mine/images/rhcos");
 const marketplaceImage = { publisher: "redhat", offer: "rh-ocp-worker", sku: "rh-ocp-worker", version: "413.92.1" };
 
 describe("the azure part of a config", () => {
-  it("of the example is right", () => {
+  it("of the example is valid", () => {
     expect(mistakes({})).toEqual([]);
   });
 

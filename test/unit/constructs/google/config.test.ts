@@ -31,7 +31,7 @@ const host = { ...metadata, gcp: { ...metadata.gcp, networkProjectID: "host-proj
 const shared = { state: { gcs: { bucket: "state", keyPrefix: "clusters/sample" } }, infrastructureName: infraID };
 
 describe("the google part of a config", () => {
-  it("of the example is right, and its blanks are filled in", () => {
+  it("of the example is valid, and its defaults are filled in", () => {
     expect(inputs().platforms.google).toMatchObject({
       project: "sample-project",
       networkProject: "sample-project",
@@ -211,7 +211,7 @@ describe("the google part of a config", () => {
     expect(mistakes(google)).toEqual([expect.stringContaining(sentence)]);
   });
 
-  it("takes things by name, by path and by link", () => {
+  it("accepts resources by name, by path and by link", () => {
     for (const prefix of ["projects/", `${api}projects/`, "https://compute.googleapis.com/compute/v1/projects/"])
       expect(
         inputs({
@@ -233,13 +233,16 @@ describe("the google part of a config", () => {
     },
   );
 
-  it.each(["t2a-standard-4", "c4a-standard-4", "n4a-standard-4", "a4x-highgpu-4g"])("knows %s as Arm's", (type) => {
-    const options = { machineType: type, rootVolumeType: type.startsWith("t2a") ? "pd-ssd" : "hyperdisk-balanced" };
-    expect(mistakes(options, { architecture: "aarch64" })).toEqual([]);
-    expect(mistakes(options)).toHaveLength(1);
-  });
+  it.each(["t2a-standard-4", "c4a-standard-4", "n4a-standard-4", "a4x-highgpu-4g"])(
+    "recognizes %s as an Arm type",
+    (type) => {
+      const options = { machineType: type, rootVolumeType: type.startsWith("t2a") ? "pd-ssd" : "hyperdisk-balanced" };
+      expect(mistakes(options, { architecture: "aarch64" })).toEqual([]);
+      expect(mistakes(options)).toHaveLength(1);
+    },
+  );
 
-  it("takes a disk's key from a larger place too", () => {
+  it("accepts a disk's key in a multi-region too", () => {
     for (const location of ["europe-west1", "europe", "global"])
       expect(mistakes({ rootVolumeKmsKey: key(location) })).toEqual([]);
     expect(mistakes({ payloadKmsKey: key() })).toEqual([]);

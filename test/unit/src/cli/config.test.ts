@@ -71,7 +71,7 @@ describe("config init", () => {
     }
   });
 
-  it("does not touch a file that is there", async () => {
+  it("does not touch an existing file", async () => {
     const file = join(root, "there.yaml");
     writeFileSync(file, "mine");
     expect(await command("config", "init", "aws", "--config", file)).toEqual({
@@ -82,7 +82,7 @@ describe("config init", () => {
     expect(readFileSync(file, "utf8")).toBe("mine");
   });
 
-  it("knows its platforms", async () => {
+  it("refuses an unknown platform", async () => {
     const { code, stderr } = await command("config", "init", "vsphere", "--config", join(root, "x.yaml"));
     expect(code).toBe(2);
     expect(stderr).toContain("aws, azure, google");
@@ -90,7 +90,7 @@ describe("config init", () => {
 });
 
 describe("config check", () => {
-  it("says what would be made, and makes nothing", async () => {
+  it("reports what would be created, and creates nothing", async () => {
     const { code, stdout, stderr } = await run("config", "check", "--config", project.configFile);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`cluster   ${metadata.infraID}\n`);
@@ -116,7 +116,7 @@ describe("config check", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
-  it("--json is for machines", async () => {
+  it("--json prints JSON", async () => {
     const { stdout } = await command("config", "check", "--json", "--config", project.configFile);
     expect(JSON.parse(stdout)).toMatchObject({
       cluster: metadata.infraID,
@@ -209,7 +209,7 @@ describe("config check", () => {
       expect(stderr).toMatch(warning);
     });
 
-    it("is a warning where the state is shared, of which nothing is known here", async () => {
+    it("is a warning where the state is shared, whose content is not known here", async () => {
       const state = { s3: { bucket: "states", region: "eu-west-1", keyPrefix: "clusters/prod" } };
       const { code, stderr } = await check(changedExample("aws", { region: "eu-central-1" }, { ...gone, state }));
       expect(code).toBe(0);
@@ -232,7 +232,7 @@ describe("config check", () => {
     expect(stderr).toContain("state.local.folder is a folder in the output folder; expected another one");
   });
 
-  it("warns, and is still right", async () => {
+  it("warns, and still succeeds", async () => {
     const file = join(project.folder, "warned.yaml");
     writeFileSync(
       file,
@@ -254,13 +254,13 @@ describe("the JSON Schema", () => {
   });
 
   it("explains every option", () => {
-    const silent = (node: SchemaNode, path: string): string[] => [
+    const unexplained = (node: SchemaNode, path: string): string[] => [
       ...(node.description === undefined && path !== "" ? [path] : []),
       ...[node, ...(node.anyOf ?? [])].flatMap((part) =>
-        Object.entries(part.properties ?? {}).flatMap(([name, child]) => silent(child, `${path}.${name}`)),
+        Object.entries(part.properties ?? {}).flatMap(([name, child]) => unexplained(child, `${path}.${name}`)),
       ),
     ];
-    expect(silent(configJsonSchema(configFormat), "")).toEqual([]);
+    expect(unexplained(configJsonSchema(configFormat), "")).toEqual([]);
   });
 });
 

@@ -47,11 +47,11 @@ describe("gather", () => {
     expect([...entries.keys()].map((name) => name.replace(/^konnectivity-gather-[\dT-]{19}\//, ""))).toEqual([
       ...["", "README", "status.txt"],
       ...["core@there/", "core@there/machine.txt", "core@there/log.txt"],
-      ...["refused/", "refused/silent.txt"],
+      ...["refused/", "refused/unreachable.txt"],
     ]);
   });
 
-  it("does not touch a file that exists", async () => {
+  it("does not touch an existing file", async () => {
     writeFileSync(archive, "mine");
     expect(await gather("--out", archive)).toEqual({
       code: 1,

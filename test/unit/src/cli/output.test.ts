@@ -190,14 +190,14 @@ describe("text from elsewhere is printed safely:", () => {
     writeFileSync(join(installDir, "bootstrap.ign"), sampleText("4.18"));
     expect(await command("payload", "build", installDir, "--out", installDir)).toMatchObject({ code: 0 });
     const file = join(installDir, "payload.ign");
-    const document = JSON.parse(readFileSync(file, "utf8")) as IgnitionConfig;
-    const files = document.storage?.files?.map((entry) => {
+    const ignition = JSON.parse(readFileSync(file, "utf8")) as IgnitionConfig;
+    const files = ignition.storage?.files?.map((entry) => {
       if (entry.path !== recordPath) return entry;
       const record = JSON.parse(decodeContents(entry.contents).toString()) as object;
       const planted = { ...record, release: `${evil}${forged}`, options: { [evil]: forged } };
       return fileEntry(recordPath, JSON.stringify(planted), 0o600);
     });
-    writeFileSync(file, JSON.stringify({ ...document, storage: { ...document.storage, files } }));
+    writeFileSync(file, JSON.stringify({ ...ignition, storage: { ...ignition.storage, files } }));
     const text = await command("payload", "inspect", file);
     expect(text.code).toBe(0);
     expectClean(text);

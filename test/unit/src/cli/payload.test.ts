@@ -111,7 +111,7 @@ describe("payload build", () => {
     expect(readdirSync(out).sort()).toEqual([".gitignore", "payload.ign", "pointer.ign"]);
   });
 
-  it.each(["SIGINT", "SIGTERM"])("hit by %s in the middle of writing it writes to the end", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"])("finishes writing after %s", async (signal) => {
     // The signal comes from inside the write, after the bytes and before the rename: at the worst moment, every time.
     const preload = join(folder(), "signal.mjs");
     writeFileSync(
@@ -143,7 +143,7 @@ describe("payload build", () => {
     expect(modeOf(join(out, "payload.ign"))).toBe("600");
   });
 
-  it("answers machines with all that it knows", async () => {
+  it("prints everything that it knows with --json", async () => {
     const out = join(folder(), "out");
     const ran = await payload(
       ...["build", installDir(), "--out", out, "--url", "https://store.example.com/p", "--json"],
@@ -187,7 +187,7 @@ describe("payload build", () => {
     expect(ran.stdout).toContain("pointer   none");
   });
 
-  it("leaves the document as it is with the tunnel off", async () => {
+  it("leaves bootstrap.ign as it is with the tunnel off", async () => {
     const [out, text] = [folder(), `${sampleText("4.23-gate-on")}\n`];
     const ran = await payload("build", installDir(text), "--out", out, "--config", configFile("tunnel: off\n"));
     expectDone(ran);
@@ -197,11 +197,11 @@ describe("payload build", () => {
   });
 
   it("warns on stderr, and in JSON as well", async () => {
-    const document = sampleText("4.12", {
+    const bootstrapIgn = sampleText("4.12", {
       networks: { machine: ["10.0.0.0/8"], cluster: ["10.128.0.0/14"], service: ["172.30.0.0/16"] },
     });
     const { code, stdout, stderr } = await payload(
-      ...["build", installDir(document), "--out", folder(), "--url", "http://store.example.com/p", "--json"],
+      ...["build", installDir(bootstrapIgn), "--out", folder(), "--url", "http://store.example.com/p", "--json"],
     );
     expect(code).toBe(0);
     const { warnings } = JSON.parse(stdout) as { warnings: { code: string; message: string }[] };
@@ -228,14 +228,14 @@ describe("payload build", () => {
     expect(read(out, "pointer.ign")).toBe(pointer);
   });
 
-  it("refuses a document and makes no folder for it", async () => {
+  it("refuses a bootstrap.ign and creates no folder for it", async () => {
     const out = join(folder(), "out");
     const dir = installDir(sampleText("4.23-gate-on"));
     expectRefused(await run("payload", "build", dir, "--out", out), /installer's own tunnel is switched on/);
     expect(existsSync(out)).toBe(false);
   });
 
-  it("refuses a document and leaves alone what is there", async () => {
+  it("refuses a bootstrap.ign and leaves existing files alone", async () => {
     const [dir, out] = [installDir(sampleText("bootstrap-in-place")), folder()];
     const old = { "payload.ign": "old payload", "pointer.ign": "old pointer" };
     for (const [name, text] of Object.entries(old)) writeFileSync(join(out, name), text);
@@ -267,7 +267,7 @@ describe("payload build", () => {
     expect(existsSync(out)).toBe(false);
   });
 
-  it("says every mistake in the config, each on its line", async () => {
+  it("reports every error in the config, each on its line", async () => {
     const config = configFile("tunnel:\n  protocol: udp\n  transprt: tcp\n  agents: {replicas: 0, kind: Pod}\n");
     expectRefused(
       await payload("build", installDir(), "--out", folder(), "--config", config),
@@ -277,6 +277,19 @@ describe("payload build", () => {
       /tunnel\.transprt is not an option; .*transport/,
     );
   });
+
+  it.each([["build", "--out", join(root, "never")], ["firewall"]])(
+    "says where the options are that do not work together or with the release: %s",
+    async (...command) => {
+      const config = configFile("tunnel:\n  protocol: grpc\n  transport: tcp\n  listenAddress: 10.0.0.5\n");
+      expectRefused(
+        await payload(...command, installDir(sampleText("4.12")), "--config", config),
+        `${config}:2:3: tunnel.protocol grpc and tunnel.transport tcp `,
+        `${config}:4:3: tunnel.listenAddress `,
+        `${config}:3:3: tunnel.transport tcp `,
+      );
+    },
+  );
 
   it.each([
     [
@@ -292,11 +305,14 @@ describe("payload build", () => {
   it("says which file it cannot read, why, and what to do", async () => {
     const base = folder();
     const out = ["--out", join(base, "out")];
-    const [noDocument, noBundle] = await Promise.all([
+    const [noBootstrapIgn, noBundle] = await Promise.all([
       payload("build", base, ...out),
       payload("build", installDir(), ...out, "--url", "https://store.example.com/p", "--ca-bundle", base),
     ]);
-    expectRefused(noDocument, /bootstrap\.ign cannot be read: it does not exist; give the folder in which "openshift-/);
+    expectRefused(
+      noBootstrapIgn,
+      /bootstrap\.ign cannot be read: it does not exist; give the folder in which "openshift-/,
+    );
     expectRefused(noBundle, /cannot be read: it is a folder; check --ca-bundle\.$/);
     expect(readdirSync(base)).toEqual([]);
   });
@@ -314,7 +330,7 @@ describe("payload build", () => {
     ["/dev/null", "a part of the path is not a folder"],
     ["/dev/null/konnectivity", "a part of the path is not a folder"],
   ];
-  it.each(oddPlaces)("says that %s is no place to write to", async (out, reason) => {
+  it.each(oddPlaces)("refuses to write to %s", async (out, reason) => {
     expect(await payload("build", installDir(), "--out", out)).toEqual({
       code: 1,
       stdout: "",
@@ -363,7 +379,7 @@ describe("payload inspect", () => {
   const built = makePayload(sampleText("4.18"), readTunnel(undefined), new Date("2026-11-16T12:00:00Z"));
   const { sha512 } = built;
 
-  it("shows a payload, for people and for machines", async () => {
+  it("shows a payload, as text and as JSON", async () => {
     const file = join(folder(), "payload.ign");
     writeFileSync(file, built.text);
     const [text, json] = await Promise.all([payload("inspect", file), payload("inspect", file, "--json")]);
@@ -376,7 +392,7 @@ describe("payload inspect", () => {
     for (const line of found.diff.split("\n")) expect(text.stdout).toContain(line.trimEnd());
   });
 
-  it("shows a pointer without what opens the payload", async () => {
+  it("shows a pointer without the secret part of its URL", async () => {
     const file = join(folder(), "pointer.ign");
     const url = "https://user:MARKER@store.example.com/p?sig=MARKER";
     writeFileSync(file, serializeIgnition(pointerTo({ url, sha512 }).config).text);
@@ -471,7 +487,7 @@ describe("usage", () => {
     [["payload", "nothing"], /unknown command 'nothing'/],
     [["payload", "build", "dir"], /required option '--out <dir>' not specified/],
     [["payload", "build", "dir", "--out", "x", "--timeout", "soon"], /Give whole seconds above 0/],
-  ])("is wrong with %j: code 2, and the way out", async (args, message) => {
+  ])("is wrong with %j: code 2, and the help to read", async (args, message) => {
     const { code, stdout, stderr } = await command(...args);
     expect(stdout).toBe("");
     expect(code).toBe(2);
@@ -484,7 +500,7 @@ describe("usage", () => {
   });
 });
 
-describe("an expired document", () => {
+describe("an expired bootstrap.ign", () => {
   it("is built, with a warning on stderr that says since when", async () => {
     // The fixture's certificate lives for one day.
     const dir = installDir(sampleText("4.18", { certificate: fixture("one-day.crt") }));

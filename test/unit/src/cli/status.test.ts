@@ -49,13 +49,16 @@ describe("a machine that refuses ssh", () => {
   });
 });
 
-it("reports an API that cannot be reached as silent in JSON", async () => {
+it("reports an API that cannot be reached as unreachable in JSON, and under 0.1.0's name", async () => {
   const kubeconfig = join(folder, "unreachable-kubeconfig");
   writeFileSync(kubeconfig, kubeconfigText("http://127.0.0.1:1"));
   const { code, stdout } = await command("status", "--kubeconfig", kubeconfig, "--json");
   expect(code).toBe(1);
-  const silent = expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 cannot be asked: /) as string;
-  expect(JSON.parse(stdout)).toMatchObject({ cluster: { silent }, findings: [{ code: "api-silent", what: silent }] });
+  const unreachable = expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 cannot be asked: /) as string;
+  expect(JSON.parse(stdout)).toMatchObject({
+    cluster: { unreachable, silent: unreachable },
+    findings: [{ code: "api-silent", what: unreachable }],
+  });
 });
 
 /** A machine whose server runs without an agent, and a node whose agent's dial has no answer. */

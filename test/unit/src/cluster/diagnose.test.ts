@@ -43,7 +43,7 @@ const refused = { machine: "core@10.0.0.5", reason: "Permission denied (publicke
 const codes = ({ findings }: Status) => findings.map(({ code }) => code);
 const said = (status: Status) => `${status.state}: ${codes(status).join(", ")}`;
 
-describe("a diagnosis", () => {
+describe("the diagnosis", () => {
   it.each<[string, Observations]>([
     ["carries: ", observed(server(), agent())],
     ["ended: ended", observed(server({ ended: true, healthz: 0, ...alone, wanted: false }))],
@@ -166,7 +166,7 @@ describe("a diagnosis", () => {
     ).toBe(events[0]);
   });
 
-  it("is the same text at any time", () => {
+  it("does not depend on the time", () => {
     const later = { now: new Date(now.getTime() + 60_000) };
     expect(statusText(diagnose(observed(server(later))))).toBe(statusText(diagnose(observed(server()))));
   });

@@ -38,7 +38,7 @@ describe("gathered files", () => {
     const probes = [{ machine: "../core@10.0.0.5", unreachable: "no route" }];
     const files = gatheredFiles({ probes, cluster: { ended: false, pods, events: ["a"] }, status }, new Date(0));
     expect([...files.keys()]).toEqual([
-      ...["README", "status.txt", "_._core@10.0.0.5/silent.txt"],
+      ...["README", "status.txt", "_._core@10.0.0.5/unreachable.txt"],
       ...["cluster/pods.json", "cluster/events.txt", "cluster/agent-x.log.txt"],
     ]);
     expect(files.get("cluster/agent-x.log.txt")).toBe("(a token)\n");
@@ -56,7 +56,17 @@ const hostile = [
   ...["../../../x/notes", "/etc/cron.d/x", "..", ".", "", " ", "-rf", "--checkpoint-action=exec=sh", "~", "C:\\x"],
   ...["a\0b", "a\nb", "a/b", "a_b", "A_B", "a_b-2", "\u001b]0;x\u0007", "\u202egnp.exe", "x.", "x_", ".hidden"],
   ...["n".repeat(300), "N".repeat(300), `${"n".repeat(300)}.`, "é".repeat(300), "\ud800", "😀"],
-  ...["cluster", "Cluster", "README", "readme", "status.txt", "cluster/pods.json", "pods.json", "events", "silent"],
+  ...[
+    "cluster",
+    "Cluster",
+    "README",
+    "readme",
+    "status.txt",
+    "cluster/pods.json",
+    "pods.json",
+    "events",
+    "unreachable",
+  ],
   ...["__proto__", "constructor", "unknown-sections", "con", "unnamed", "log", "end", "agent-1.log", "agent-1./../x"],
   ...["../agent-1.log", "agent-99999999999.log", "agent-1.log.txt"],
 ];

@@ -71,7 +71,7 @@ const ranges: Record<string, readonly (readonly [string, boolean])[]> = {
 };
 
 describe("an address that others can dial", () => {
-  it.each(Object.entries(ranges))("is told at the borders of %s", (_, cases) => {
+  it.each(Object.entries(ranges))("is recognized at the borders of %s", (_, cases) => {
     expect(cases.map(([address]) => [address, isDialable(address)])).toEqual(cases);
   });
 

@@ -31,7 +31,7 @@ describe.each(tunnelShapes)("bootkube.sh of %s", (shape, release) => {
   const script = bootkubeScript(shape);
   const patched = patch(script);
 
-  it(`is told to be of release ${release}`, () => {
+  it(`is recognized as release ${release}`, () => {
     expect(detectRelease(script, shape === "4.23")).toBe(release);
   });
 
@@ -45,7 +45,7 @@ describe.each(tunnelShapes)("bootkube.sh of %s", (shape, release) => {
     for (const found of places) expect(found).toMatchObject({ depth, text: false });
   });
 
-  it("is otherwise as it was", () => {
+  it("is otherwise unchanged", () => {
     let undone = patched;
     for (const name of anchorNames) undone = undone.replace(insertions[name], () => "");
     expect(undone).toBe(script);
@@ -80,7 +80,7 @@ describe("findAnchors", () => {
   const withLine = (name: Anchor, lines: string) => script.replace(`\n${lineOf(name)}\n`, () => `\n${lines}\n`);
   const report = "this release is not known here, please report it with its version";
 
-  it("has nothing against the samples", () => {
+  it("accepts the samples", () => {
     expect(problemsOf(script)).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe("findAnchors", () => {
       expect(problemsOf(withLine(name, similar)).map(({ code }) => code)).toContain("anchor-missing");
   });
 
-  it.each(anchorNames)("says that %s is there twice, and where", (name) => {
+  it.each(anchorNames)("reports that %s exists twice, and where", (name) => {
     const line = lineOf(name);
     const closing = name === "setup" ? "\nthen\n:\nfi" : "";
     const twice = withLine(name, `${line}${closing}\n${line}`);
@@ -175,7 +175,7 @@ describe("findAnchors", () => {
       ]);
   });
 
-  it("says which of two anchors comes too early", () => {
+  it("names the anchor that comes too early", () => {
     const swapped = withLine("manifests", lineOf("cleanup")).replace(
       new RegExp(`${lineOf("cleanup")}(?![^]*${lineOf("cleanup")})`),
       () => lineOf("manifests"),
@@ -185,7 +185,7 @@ describe("findAnchors", () => {
     ]);
   });
 
-  it("reports all that is wrong together", () => {
+  it("reports all errors at once", () => {
     const many = withLine("cleanup", `if true; then\n${lineOf("cleanup")}\nfi`)
       .replace(lineOf("manifests"), () => `${lineOf("manifests")}\n${lineOf("manifests")}`)
       .replace(lineOf("render"), () => "\t\tother render \\")
@@ -198,7 +198,7 @@ describe("findAnchors", () => {
     ]);
   });
 
-  it("names what else the lines rely on", () => {
+  it("names what else the inserted lines need", () => {
     const bare = script
       .replace("\n. /usr/local/bin/release-image.sh\n", "\n")
       .replaceAll("record_service_stage_start", ":");
@@ -208,7 +208,7 @@ describe("findAnchors", () => {
     ]);
   });
 
-  it("says at which line a script that is cut off stops making sense", () => {
+  it("names the line at which a truncated script is incomplete", () => {
     const at = numberOf(script, lineOf("render"));
     const cut = script.split("\n").slice(0, at).join("\n");
     expect(problemsOf(cut)).toEqual([
@@ -219,7 +219,7 @@ describe("findAnchors", () => {
     ]);
   });
 
-  it("is not led astray by line counts: text over several lines comes before the anchors", () => {
+  it("counts lines correctly after text that spans several lines", () => {
     const texts = ['x="$(date \\\n\t--utc)"\n', "x=$((1 +\n\t2))\n", "x='a\nb'\n", "cat <<EOF\na\nEOF\n"];
     for (const text of texts) {
       const longer = script.replace("\nmkdir --parents", () => `\n${text}mkdir --parents`);

@@ -74,11 +74,11 @@ describe("an Ignition config that gets no tunnel", () => {
     expect(problem?.message).not.toContain("secret");
   });
 
-  it("takes an empty list of parts to append for none", () => {
+  it("treats an empty list of parts to append as none", () => {
     expect(codesOf(() => make(sampleWith(edit(bootkubePath, (file) => ({ ...file, append: [] })))))).toEqual([]);
   });
 
-  it("is a payload that was made already, and says by which version", () => {
+  it("is a payload that is already built, and names the version that built it", () => {
     const again = JSON.parse(make(sampleConfig("4.18")).text) as IgnitionConfig;
     expect(problemsOf(() => make(again))).toEqual([
       {
@@ -118,7 +118,7 @@ describe("what is not an Ignition config", () => {
     expect(codesOf(() => parseIgnition(text))).toEqual([code]);
   });
 
-  it("says all that is malformed, each with its place", () => {
+  it("reports every malformed part with its path", () => {
     const files = [5, { path: 7 }, { path: "/x", contents: "data:,x" }, { path: "/fine" }, null];
     const text = JSON.stringify({ ignition: { version: "3.2.0" }, storage: { files } });
     expect(problemsOf(() => parseIgnition(text)).map(({ message }) => message.split(" where ")[0])).toEqual([
@@ -164,7 +164,7 @@ describe("what is not an Ignition config", () => {
 });
 
 describe("a manifest with a tag that nobody knows", () => {
-  it("is read in silence: the YAML parser's warning would quote it on stderr", () => {
+  it("is read without the YAML parser's warning, which would quote it on stderr", () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     try {
       make(sampleWith(edit(clusterConfigPath, () => fileEntry(clusterConfigPath, "data: !odd {secret: x}", 0o644))));
@@ -194,7 +194,7 @@ describe("the installer's own tunnel", () => {
     expect(codesOf(() => make(config))).toEqual(["installer-tunnel-on"]);
   });
 
-  it("is taken for on when its script cannot be decoded", () => {
+  it("counts as on when its script cannot be decoded", () => {
     const config = sampleWith(
       edit("/usr/local/bin/konnectivity.sh", (file) => ({ ...file, contents: { source: "data:;base64,abc" } })),
       "4.23",
@@ -207,7 +207,7 @@ describe("the installer's own tunnel", () => {
     expect(makePayload(text, "off", now).text).toBe(text);
   });
 
-  it("is no obstacle with its gate off, and shares no path with ours", () => {
+  it("is accepted with its feature gate off, and shares no path with ours", () => {
     const before = sampleConfig("4.23");
     expect(check(before).installerTunnel).toBe("off");
     const after = JSON.parse(make(before).text) as IgnitionConfig;
@@ -229,12 +229,12 @@ describe("certificates that expired", () => {
   const warningsAt = (at: Date, certificate = oneDay) =>
     check(sampleConfig("4.18", { certificate }), at).warnings.map(({ code, message }) => `${code}: ${message}`);
 
-  it("are none before their end", () => {
+  it("cause no warning before they expire", () => {
     expect(warningsAt(after(-1000))).toEqual([]);
     expect(warningsAt(ends)).toEqual([]);
   });
 
-  it("are pointed out after it, with the first file and the time", () => {
+  it("cause a warning after that, with the first file and the time", () => {
     expect(warningsAt(after(1))).toEqual([
       `ignition-expired: One certificate in bootstrap.ign expired, the first (/opt/openshift/tls/root-ca.crt) at ${ends.toISOString()}: the installation will fail; run "openshift-install create ignition-configs" again in a new folder.`,
     ]);
@@ -320,7 +320,7 @@ describe("the cluster's networks", () => {
       },
       ["machine network fd00::/48", "service network fd00::/112"],
     ],
-  ])("that overlap are pointed out: %s", (_, networks, [a = "", b = ""]) => {
+  ])("that overlap cause a warning: %s", (_, networks, [a = "", b = ""]) => {
     expect(warningsOf(networks)).toEqual([
       {
         code: "networks-overlap",
@@ -329,7 +329,7 @@ describe("the cluster's networks", () => {
     ]);
   });
 
-  it("that all overlap are pointed out in every pair", () => {
+  it("that all overlap cause a warning for every pair", () => {
     const every = ["10.0.0.0/8"];
     expect(warningsOf({ machine: every, cluster: every, service: every }).map(({ code }) => code)).toEqual(
       Array(3).fill("networks-overlap"),
@@ -388,8 +388,8 @@ describe("the cluster's networks", () => {
   });
 });
 
-describe("a number that JSON cannot keep here", () => {
-  it.each(["9007199254740993", "123456789012345678901234567890"])("is refused, wherever it stands: %s", (number) => {
+describe("a number that JSON.parse would change", () => {
+  it.each(["9007199254740993", "123456789012345678901234567890"])("is refused, wherever it is: %s", (number) => {
     const text = sampleText("4.18").replace('"passwd"', `"unknown":{"deep":[${number}]},"passwd"`);
     expect(problemsOf(() => parseIgnition(text)).map(({ message }) => message)).toEqual([
       expect.stringContaining("unknown.deep.0 is a number where Ignition wants a number below 2^53"),

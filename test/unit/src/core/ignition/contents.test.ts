@@ -70,7 +70,7 @@ describe("decodeContents", () => {
   });
 
   // The config is parsed JSON: nothing guarantees the types of its values.
-  it.each([[5], [true], [{}], [["data:,x"]]])("refuses a source that is %j and no text", (source) => {
+  it.each([[5], [true], [{}], [["data:,x"]]])("refuses a source that is %j instead of a text", (source) => {
     expect(() => decodeContents({ source } as unknown as Resource)).toThrow(UndecodableError);
   });
 
@@ -120,7 +120,7 @@ describe("replaceContents", () => {
     });
   });
 
-  it.each(["sha512", "sha256"])("brings a %s up to date, over the bytes that reach the disk", (algorithm) => {
+  it.each(["sha512", "sha256"])("updates a %s of the bytes that are written to disk", (algorithm) => {
     const replacement = Buffer.from("other");
     for (const original of Object.values(originals)) {
       const verification = { more: "kept", hash: hashOf(algorithm, bytes) };
@@ -137,7 +137,7 @@ describe("replaceContents", () => {
 describe("encodeContents", () => {
   const long = "the same line, many times\n".repeat(200);
 
-  it("gzips what gets smaller by it", () => {
+  it("gzips what is smaller when gzipped", () => {
     const contents = encodeContents(long);
     expect(contents.compression).toBe("gzip");
     expect(contents.source?.length).toBeLessThan(long.length / 10);

@@ -81,7 +81,7 @@ describe.each(tunnelShapes)("a payload of %s", (shape, release) => {
 describe("a pointer", () => {
   const sha512 = "0".repeat(128);
 
-  it("is shown with all that it says", () => {
+  it("is shown with all its settings", () => {
     const { text, bytes } = serializeIgnition(
       pointerTo({
         url: "https://store.example.com/p",
@@ -102,7 +102,7 @@ describe("a pointer", () => {
     });
   });
 
-  it("is shown without what it does not say", () => {
+  it("is shown without settings that it does not have", () => {
     const { text } = serializeIgnition(pointerTo({ url: "s3://bucket/p", sha512 }).config);
     expect(inspect(text, "pointer.ign")).toMatchObject({
       totalTimeoutSeconds: undefined,
@@ -307,7 +307,7 @@ describe("no secret", () => {
     }
   });
 
-  it("comes out of an error, wherever the text breaks off", () => {
+  it("comes out of an error, wherever the text is truncated", () => {
     const text = JSON.stringify(configWithSecrets());
     const { text: payload } = makePayload(text, tunnel, now);
     for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1)) {
@@ -347,7 +347,7 @@ describe("no secret", () => {
     }
   });
 
-  it("comes out of another's config, which only looks like a pointer", () => {
+  it("comes out of another Ignition config that looks like a pointer", () => {
     const text = JSON.stringify({ ignition: { version: "3.2.0", config: { replace: { source: `data:,${marker}` } } } });
     let said: string;
     try {

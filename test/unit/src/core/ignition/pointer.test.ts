@@ -1,24 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { inspect } from "../../../../../src/core/bootstrap.ts";
-import { type PointerProps, pointerTo } from "../../../../../src/core/ignition/pointer.ts";
-import { serializeIgnition, withDigest } from "../../../../../src/core/ignition/serialize.ts";
+import { serializeIgnition } from "../../../../../src/core/ignition/serialize.ts";
 import { fixture } from "../../../../../src/core/sample/sample.ts";
 import { problemsOf } from "../../../../support/problems.ts";
+import { pointer, sha512, urls } from "../../../../support/pointer.ts";
 
-const { sha512 } = withDigest("a payload");
 const certificate = fixture("long-lived.crt");
-const pointer = (props: Omit<PointerProps, "sha512">) => pointerTo({ sha512, ...props });
-const urls = {
-  https: "https://store.example.com/cluster/payload.ign",
-  http: "http://store.example.com/cluster/payload.ign",
-  s3: "s3://bucket/cluster/payload.ign",
-  gs: "gs://bucket/cluster/payload.ign",
-};
 
 describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
   const web = scheme.startsWith("http");
 
-  it("names the source, its sha512, and a time-out where there is one", () => {
+  it("contains the source, its sha512, and a timeout if the scheme has one", () => {
     expect(pointer({ url }).config).toEqual({
       ignition: {
         version: "3.2.0",
@@ -126,7 +118,7 @@ describe("a pointer", () => {
     expect(problemsOf(() => pointer({ url })).map(({ code }) => code)).toEqual(["pointer-url-invalid"]);
   });
 
-  it.each([0, -1, 1.5, NaN, Infinity, 1e300])("refuses a time-out of %d seconds", (totalTimeoutSeconds) => {
+  it.each([0, -1, 1.5, NaN, Infinity, 1e300])("refuses a timeout of %d seconds", (totalTimeoutSeconds) => {
     expect(problemsOf(() => pointer({ url: urls.https, totalTimeoutSeconds }))).toEqual([
       {
         code: "pointer-option-invalid",
@@ -163,7 +155,7 @@ describe("a pointer", () => {
     },
   );
 
-  it("says all that is wrong with it together", () => {
+  it("reports all its errors at once", () => {
     const props = { url: urls.s3, caBundle: "x", proxy: { http: "x" }, totalTimeoutSeconds: 0 };
     expect(problemsOf(() => pointer(props)).map(({ code }) => code)).toEqual([
       ...Array<string>(3).fill("pointer-option-not-honoured"),

@@ -49,7 +49,7 @@ describe.each(tunnelShapes)("a payload of %s", (shape) => {
   const { text, release, bytes, sha512, originalBytes } = make(before);
   const after = read(text);
 
-  it("has every entry that it had, in its place", () => {
+  it("keeps every entry in its place", () => {
     const old = filesOf(before);
     const kept = filesOf(after).slice(0, old.length);
     expect(kept.filter(({ path }) => path !== bootkubePath)).toEqual(old.filter(({ path }) => path !== bootkubePath));
@@ -57,7 +57,7 @@ describe.each(tunnelShapes)("a payload of %s", (shape) => {
     expect({ ...after, storage: null }).toEqual({ ...before, storage: null });
   });
 
-  it("has new files behind them, which the node may overwrite and only root may read", () => {
+  it("has new files after them, which overwrite existing ones and only root can read", () => {
     const added = filesOf(after).slice(filesOf(before).length);
     expect(added.map(({ path }) => path)).toEqual([...recordOf(after).added, recordPath]);
     for (const file of added) {
@@ -79,14 +79,14 @@ describe.each(tunnelShapes)("a payload of %s", (shape) => {
     });
   });
 
-  it("is said to be as large as it is, with its hash", () => {
+  it("is reported with its size and hash", () => {
     expect(bytes).toBe(Buffer.byteLength(text));
     expect(originalBytes).toBe(Buffer.byteLength(JSON.stringify(before)));
     expect(sha512).toBe(createHash("sha512").update(text).digest("hex"));
   });
 });
 
-describe("what is not known here", () => {
+describe("an unknown part of an Ignition config", () => {
   const before = oddConfig();
   const after = read(make(before).text);
 
@@ -150,7 +150,7 @@ describe("the bytes of a payload", () => {
     expect(make(sampleConfig("4.18"), spelled).sha512).toBe(make(sampleConfig("4.18")).sha512);
   });
 
-  it("do depend on the options", () => {
+  it("depend on the options", () => {
     const other = readTunnel({ protocol: "http-connect" });
     expect(make(sampleConfig("4.18"), other).sha512).not.toBe(make(sampleConfig("4.18")).sha512);
   });
@@ -167,10 +167,10 @@ describe("the bytes of a payload", () => {
   );
 });
 
-describe("a path that is taken", () => {
+describe("a path that already exists", () => {
   const added = [...recordOf(read(make(sampleConfig("4.18")).text)).added];
 
-  it.each(added)("is named: %s", (path) => {
+  it.each(added)("is reported: %s", (path) => {
     const config = sampleConfig("4.18");
     config.storage?.files?.push(fileEntry(path, "mine\n", 0o644));
     expect(problemsOf(() => make(config))).toEqual([
@@ -181,7 +181,7 @@ describe("a path that is taken", () => {
     ]);
   });
 
-  it("is named with all the others", () => {
+  it("is reported with all the others", () => {
     const config = sampleConfig("4.18");
     config.storage?.files?.push(...added.map((path) => fileEntry(path, "mine\n", 0o644)));
     expect(problemsOf(() => make(config))).toHaveLength(added.length);
@@ -195,7 +195,7 @@ describe("a path that is taken", () => {
     expect(problemsOf(() => make(config)).map(({ code }) => code)).toEqual(["path-taken"]);
   });
 
-  it("is nobody's business with the tunnel off", () => {
+  it("is allowed with the tunnel off", () => {
     const config = sampleConfig("4.18");
     config.storage?.files?.push(fileEntry(added[0] ?? "", "mine\n", 0o644));
     expect(make(config, "off").text).toBe(JSON.stringify(config));

@@ -16,7 +16,7 @@ import {
 } from "../../../../support/tunnel.ts";
 
 describe("every rendered object", () => {
-  it("is there if its option asks for it, and only then", () => {
+  it("exists if its option needs it, and only then", () => {
     for (const { name, options, assets } of renderedCases()) {
       const { kind, hostNetwork } = options.agents;
       expect(objectFiles(assets).sort(), name).toEqual(
@@ -33,7 +33,7 @@ describe("every rendered object", () => {
     }
   });
 
-  it("says that it is for the bootstrap only, and what is not cluster-wide is in the tunnel's namespace", () => {
+  it("is labelled as for the bootstrap only, and is in the tunnel's namespace unless it is cluster-scoped", () => {
     for (const { name, assets } of renderedCases())
       for (const file of objectFiles(assets).filter(
         (file) => file.startsWith("agents/") || file === "server-pod.yaml",
@@ -51,7 +51,7 @@ describe("every rendered object", () => {
       }
   });
 
-  it("is for root alone as a file, and says secret in its name if it holds a key", () => {
+  it("is a file that only root can read, with secret in its name if it contains a key", () => {
     for (const { assets } of renderedCases())
       for (const { path, mode, text } of assets.files.filter((file) => !file.path.startsWith("/usr/local/bin/"))) {
         expect(mode, path).toBe(0o600);
@@ -60,10 +60,10 @@ describe("every rendered object", () => {
   });
 });
 
-describe("what the node puts in", () => {
+describe("what the node fills in", () => {
   const script = readProjectText("src/core/konnectivity/node/tunnel.sh");
 
-  it("is what node/tunnel.sh puts in, and nothing is left", () => {
+  it("is what node/tunnel.sh fills in, and no placeholder is left", () => {
     expect(new Set(script.match(/@[A-Z_]+@/g))).toEqual(new Set(Object.keys(onTheNode)));
     for (const { name, text } of differentObjects()) expect(text, name).not.toMatch(/@[A-Z_]+@/);
   });
@@ -96,7 +96,7 @@ describe("what the node puts in", () => {
 });
 
 describe("the agents", () => {
-  it("are what restricted-v2 admits; on the host network only if asked, and then hostnetwork-v2", () => {
+  it("are admitted by restricted-v2, or on the host network, which is off by default, by hostnetwork-v2", () => {
     for (const { name, options, agents } of renderedCases()) {
       const spec = podSpecOf(agents);
       const { securityContext } = containerOf(agents);
@@ -140,7 +140,7 @@ describe("the agents", () => {
     });
   });
 
-  it("live in a namespace of the pod security that they need, and that no default node selector narrows", () => {
+  it("are in a namespace with the pod security level that they need, and without the default node selector", () => {
     for (const { name, options, assets } of renderedCases()) {
       const level = options.agents.hostNetwork ? "privileged" : "restricted";
       expect(readObject(assets, "agents/namespace.yaml"), name).toMatchObject({
@@ -156,7 +156,7 @@ describe("the agents", () => {
     }
   });
 
-  it("run on every node, early, with little, and end soon", () => {
+  it("run on every node, start early, request few resources and stop quickly", () => {
     for (const { name, agents } of renderedCases()) {
       const spec = podSpecOf(agents);
       expect(spec.tolerations, name).toEqual([{ operator: "Exists" }]);
@@ -172,7 +172,7 @@ describe("the agents", () => {
     }
   });
 
-  it("are asked for their health where it is served", () => {
+  it("are probed where they serve their health", () => {
     for (const { name, options, agents, assets } of renderedCases()) {
       const container = containerOf(agents);
       const port = Number(container.args?.find((arg) => arg.startsWith("--health-server-port="))?.split("=")[1]);
@@ -187,7 +187,7 @@ describe("the agents", () => {
     }
   });
 
-  it("have the keys of their way to prove who they are, and no other", () => {
+  it("have the keys of their kind of authentication, and no others", () => {
     for (const { name, options, agents, assets } of renderedCases()) {
       const { data = {} } = readObject(assets, "agents/secret.yaml");
       expect(Object.keys(data), name).toEqual(
@@ -210,7 +210,7 @@ describe("the agents", () => {
     }
   });
 
-  it("are spread: one per node, or as many as asked, apart if they can be and on the host network if they must", () => {
+  it("run one per node, or as many as configured: on different nodes if possible, on the host network always", () => {
     const daemonSet = readObject(render({}), "agents/agents.yaml") as DaemonSet;
     expect(daemonSet.spec?.updateStrategy).toEqual({
       type: "RollingUpdate",
@@ -228,7 +228,7 @@ describe("the agents", () => {
 });
 
 describe("the server", () => {
-  it("is root without any power, on the host network, and ends soon", () => {
+  it("is root without capabilities, on the host network, and stops quickly", () => {
     for (const { name, server } of renderedCases()) {
       const spec = podSpecOf(server);
       expect(spec, name).toMatchObject({
@@ -250,7 +250,7 @@ describe("the server", () => {
     }
   });
 
-  it("is asked for its health on loopback: alive when it serves, ready when an agent is connected", () => {
+  it("is probed on loopback: alive when it serves, ready when an agent is connected", () => {
     for (const { name, server } of renderedCases()) {
       const container = containerOf(server);
       const port = Number(container.args?.find((arg) => arg.startsWith("--health-port="))?.split("=")[1]);
@@ -260,7 +260,7 @@ describe("the server", () => {
     }
   });
 
-  it("mounts what the node's scripts make, and nothing that they do not", () => {
+  it("mounts exactly what the node's scripts create", () => {
     const home = "/opt/openshift/konnectivity-bootstrap";
     for (const { name, options, server } of renderedCases()) {
       const mounts = (podSpecOf(server).volumes ?? []).map(({ hostPath }) => [hostPath?.path, hostPath?.type]);
@@ -301,7 +301,7 @@ describe("the kube-apiserver's config", () => {
       });
   });
 
-  it("is executed as a Go template before it is read as YAML: both must work out", () => {
+  it("is executed as a Go template and then read as YAML", () => {
     const text = textOf(richTunnel(), "kube-apiserver-override.yaml");
     expect(text).toContain(issuer);
     expect(parse(text.replace(issuer, "https://issuer.example.com"))).toMatchObject({
@@ -309,14 +309,14 @@ describe("the kube-apiserver's config", () => {
     });
   });
 
-  it("holds no other Go template: the render would execute it", () => {
+  it("contains no other Go template: the render would execute it", () => {
     for (const { name, options, assets } of renderedCases()) {
       const templates = textOf(assets, "kube-apiserver-override.yaml").split("{{").length - 1;
       expect(templates, name).toBe(options.authentication === "service-account-token" ? 1 : 0);
     }
   });
 
-  it("lets the server have tokens reviewed, and nothing else", () => {
+  it("allows the server to have tokens reviewed, and nothing else", () => {
     expect(readObject(richTunnel(), "agents/token-review.yaml")).toMatchObject({
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
       subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:konnectivity-server" }],

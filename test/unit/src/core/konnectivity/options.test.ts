@@ -32,7 +32,7 @@ describe("the tunnel's options", () => {
     expect(readTunnel(config)).toEqual(defaults);
   });
 
-  it("keep the defaults of what is not given beside what is", () => {
+  it("keep the defaults of options that are not given", () => {
     expect(readTunnel({ agents: { hostNetwork: true }, certificates: { days: 30 } })).toEqual({
       ...defaults,
       agents: { kind: "DaemonSet", hostNetwork: true },
@@ -40,7 +40,7 @@ describe("the tunnel's options", () => {
     });
   });
 
-  it("are none when the tunnel is off", () => {
+  it("do not exist when the tunnel is off", () => {
     expect(readTunnel("off")).toBe("off");
   });
 
@@ -218,7 +218,7 @@ describe("a bad value", () => {
     Object.entries(wrong).flatMap(([path, list]) =>
       list.flatMap(({ expected, values }) => values.map((value) => ({ path, value, expected }))),
     ),
-  )("is named with its place, itself and what is expected: $path $value", ({ path, value, expected }) => {
+  )("is reported with its option, the value and what is expected: $path $value", ({ path, value, expected }) => {
     const problems = problemsOf(() => readTunnel(configWith(path, value)));
     const shown = JSON.stringify(value);
     const found = shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
@@ -256,17 +256,17 @@ describe("a bad value", () => {
       image: inImage({ binaryDirectory: 5 }),
       says: "tunnel.image.binaryDirectory is 5; expected an absolute path like /usr/bin.",
     },
-  ])("is named with its own place inside image too: $says", ({ image, says }) => {
+  ])("is reported with its own option inside image too: $says", ({ image, says }) => {
     expect(problemsOf(() => readTunnel({ image }))).toMatchObject([{ code: "option-invalid", message: says }]);
   });
 
-  it.each(["::ffff:10.0.0.1", "::ffff:0:0", "::10.0.0.1"])("is an IPv4 address dressed as IPv6: %s", (address) => {
+  it.each(["::ffff:10.0.0.1", "::ffff:0:0", "::10.0.0.1"])("is an IPv4 address in IPv6 notation: %s", (address) => {
     // The kernel spells it another way, and ::ffff:0:0 is every address.
     expect(messages({ address })).toHaveLength(1);
     expect(messages({ listenAddress: address })).toHaveLength(1);
   });
 
-  it("does not hide the others: all mistakes come at once", () => {
+  it("does not hide the others: all errors are reported at once", () => {
     const problems = problemsOf(() =>
       readTunnel({
         protocl: "grpc",
@@ -305,20 +305,20 @@ describe("an unknown option", () => {
     { path: "tunnel.seLinuxOptions.typ", nearest: "type" },
     // Near to role too, but not as near.
     { path: "tunnel.seLinuxOptions.tyle", nearest: "type" },
-  ])("is answered with the nearest known: $path", ({ path, nearest }) => {
+  ])("is reported with the most similar option: $path", ({ path, nearest }) => {
     const problems = problemsOf(() => readTunnel(configWith(path, 1)));
     expect(problems.map(({ code }) => code)).toEqual(["option-unknown"]);
     expect(problems[0]?.message).toContain(`${path} is not an option`);
     expect(problems[0]?.message).toMatch(new RegExp(`did you mean ${nearest}\\b`));
   });
 
-  it("is answered with the nearest known inside image", () => {
+  it("is reported with the most similar option inside image", () => {
     expect(messages({ image: { server: pinned, agnt: pinned } })).toEqual([
       expect.stringMatching(/^tunnel\.image\.agnt is not an option.*did you mean agent\b/),
     ]);
   });
 
-  it("is answered with the nearest known inside image where the known is missing for it", () => {
+  it("is reported with the most similar option inside image, also if that is required and missing", () => {
     expect(messages({ image: { sever: pinned } })).toContainEqual(
       expect.stringMatching(/^tunnel\.image\.sever is not an option.*did you mean server\b/),
     );
@@ -327,14 +327,14 @@ describe("an unknown option", () => {
   it.each([
     { path: "tunnel.replicas", known: ["release", "protocol", "agents", "certificates", "seLinuxOptions"] },
     { path: "tunnel.agents.tolerations", known: ["kind", "replicas", "hostNetwork"] },
-  ])("is answered with all that is known if nothing is near: $path", ({ path, known }) => {
+  ])("is reported with all options if none is similar: $path", ({ path, known }) => {
     const [message = ""] = messages(configWith(path, 1));
     expect(message).toContain(`${path} is not an option`);
     for (const name of known) expect(message).toContain(name);
     expect(message).not.toContain("did you mean");
   });
 
-  it("is answered in a sentence with one end", () => {
+  it("is reported in a sentence with one full stop", () => {
     expect(messages({ protocl: "grpc" })[0]).not.toMatch(/\?\.$/);
   });
 });
@@ -397,7 +397,7 @@ describe("options together", () => {
     for (const name of names) expect(problems[0]?.message).toContain(name);
   });
 
-  it("are refused all at once, with what the release lacks", () => {
+  it("are refused all at once, together with flags that the release lacks", () => {
     const config = {
       ...{ protocol: "grpc", transport: "tcp", authentication: "none", listenAddress: "192.0.2.7" },
       agents: { replicas: 3 },
@@ -409,8 +409,8 @@ describe("options together", () => {
   });
 });
 
-describe("a wish that the release cannot fulfil", () => {
-  const wishes = [
+describe("an option that the release's image does not support", () => {
+  const unsupported = [
     { config: { listenAddress: "192.0.2.7" }, path: "tunnel.listenAddress", flag: "--agent-bind-address" },
     { config: { listenAddress: "2001:db8::7" }, path: "tunnel.listenAddress", flag: "--agent-bind-address" },
     {
@@ -420,7 +420,7 @@ describe("a wish that the release cannot fulfil", () => {
     },
   ];
 
-  it.each(wishes)("is refused for 4.12-4.13: $config", ({ config, path, flag }) => {
+  it.each(unsupported)("is refused for 4.12-4.13: $config", ({ config, path, flag }) => {
     const problems = problemsOf(() => render(config, "4.12-4.13"));
     expect(problems.map(({ code }) => code)).toEqual(["release-lacks-flag"]);
     expect(problems[0]?.message).toContain(
@@ -428,7 +428,7 @@ describe("a wish that the release cannot fulfil", () => {
     );
   });
 
-  it.each(wishes)("is fulfilled from 4.14 on: $config", ({ config }) => {
+  it.each(unsupported)("is accepted from 4.14 on: $config", ({ config }) => {
     for (const release of ["4.14-4.22", "4.23+"] as const)
       expect(problemsOf(() => render(config, release))).toEqual([]);
   });
@@ -504,11 +504,11 @@ describe("a warning", () => {
   const codes = (config: object, release: Release = "4.23+") =>
     render(config, release).warnings.map(({ code }) => code);
 
-  it.each(releases.slice(1))("is not there without a reason (%s)", (release) => {
+  it.each(releases.slice(1))("is not printed without a reason (%s)", (release) => {
     expect(codes({}, release)).toEqual([]);
   });
 
-  it("is loud when agents prove nothing", () => {
+  it("is printed in capitals when agents are not authenticated", () => {
     const { warnings } = render({ authentication: "none", acceptUnauthenticatedAgents: true });
     expect(warnings).toEqual([
       {
@@ -528,7 +528,7 @@ describe("a warning", () => {
     },
     { config: { protocol: "http-connect" }, release: "4.14-4.22", expected: ["connect-unbounded"] },
     { config: { protocol: "http-connect" }, release: "4.23+", expected: [] },
-  ] as const)("tells what the release's image cannot do: $release $config", ({ config, release, expected }) => {
+  ] as const)("names what the release's image cannot do: $release $config", ({ config, release, expected }) => {
     expect(codes(config, release)).toEqual(expected);
   });
 

@@ -4,7 +4,7 @@ import { networks, render, renderedCases } from "../../../../support/tunnel.ts";
 const need = (config: unknown, of = networks) => render(config, "4.23+", of).firewall;
 
 describe("the firewall rule", () => {
-  it("is one: agents to the bootstrap machine, while it lives", () => {
+  it("is one: agents to the bootstrap machine, while it exists", () => {
     expect(need({})).toEqual({
       direction: "ingress",
       protocol: "tcp",
@@ -22,7 +22,7 @@ describe("the firewall rule", () => {
     });
   });
 
-  it("opens the port on which the server waits for agents, and no other", () => {
+  it("opens the port on which the server listens for agents, and no other", () => {
     for (const { name, assets, server } of renderedCases())
       expect(server.spec?.containers[0]?.args, name).toContain(`--agent-port=${assets.firewall.port}`);
   });
@@ -44,7 +44,7 @@ describe("the firewall rule", () => {
     // Behind NAT the packet that reaches the machine has the machine's address.
     { config: { address: "198.51.100.5", listenAddress: "10.0.0.5" }, address: "10.0.0.5" },
     { config: { address: "boot.example.com", listenAddress: "10.0.0.5" }, address: "10.0.0.5" },
-  ])("leads where the server listens: $config", ({ config, address }) => {
+  ])("has the server's listen address as its destination: $config", ({ config, address }) => {
     expect(need(config).destination.address).toBe(address);
   });
 });

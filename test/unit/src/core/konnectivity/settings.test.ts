@@ -28,7 +28,7 @@ function settings(config: unknown, release?: Release, of?: typeof networks): Rec
 }
 
 describe("the node's settings", () => {
-  it("are those that the node's scripts use, no more and no less", () => {
+  it("are exactly those that the node's scripts use", () => {
     const folder = "src/core/konnectivity/node";
     const scripts = readdirSync(projectFile(folder)).map((name) => readProjectText(`${folder}/${name}`));
     const used = new Set(scripts.flatMap((text) => text.match(/TUNNEL_[A-Z0-9_]+/g) ?? []));
@@ -82,11 +82,11 @@ describe("the node's settings", () => {
     expect(settings({}, "4.23+", { ...networks, serviceNetworks: services }).TUNNEL_FAMILIES).toBe(families);
   });
 
-  it.each(releases)("bracket IPv6 for the one image whose agent does not: %s", (release) => {
+  it.each(releases)("put brackets around IPv6 addresses for the one image whose agent does not: %s", (release) => {
     expect(settings({}, release).TUNNEL_BRACKET_IPV6).toBe(String(release === "4.12-4.13"));
   });
 
-  it("name the machine networks and virtual addresses in words", () => {
+  it("list machine networks and virtual addresses, separated by spaces", () => {
     const of = {
       ...networks,
       machineNetworks: ["10.0.0.0/16", "2001:db8::/64"],
@@ -145,7 +145,7 @@ describe("hostile input", () => {
     ["image.agent", (text) => ({ image: { server: pinned, agent: text } })],
     ["image.binaryDirectory", (text) => ({ image: { server: pinned, binaryDirectory: text } })],
     ["seLinuxOptions.type", (text) => ({ seLinuxOptions: { type: text } })],
-  ])("in %s is refused, or leaves every setting one safe line and every file without a surprise", (_, configOf) => {
+  ])("in %s is refused, or leaves every setting on one safe line and every file valid", (_, configOf) => {
     let accepted = 0;
     fc.assert(
       fc.property(hostile, (text) => {

@@ -7,7 +7,7 @@ export interface TeardownSteps extends StepProgram {
 }
 
 /** The arguments of a step, like `teardown gate --config konnectivity.yaml aws`. */
-export function teardownCommand(
+export function teardownArguments(
   step: "gate" | "sweep" | "report",
   platform: string,
   { configArguments }: Pick<TeardownSteps, "configArguments">,
