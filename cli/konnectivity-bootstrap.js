@@ -5,6 +5,9 @@ import { constants } from "node:os";
 import { checkNode, packageProblem } from "../src/runtime/packages.js";
 import "../src/runtime/before-tsx.js";
 
+// Whatever the user's umask is: nobody else may change what a command or its child processes create. A lab's files run as root.
+process.umask(process.umask() | 0o022);
+
 // cdktf's own packages call what newer Node.js deprecates; whoever runs a command cannot do anything about it.
 process.noDeprecation = true;
 

@@ -1,9 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
+import { UserError, problem } from "../src/core/errors.ts";
+import { labNamePattern } from "../src/core/lab-layout.ts";
 
-/** Where a lab is, by its name. Not below a temporary folder, where a cleaner could delete a running lab. */
-export const labFolder = (name: string) => join("/var/lib/konnectivity-bootstrap/labs", name);
+/**
+ * Where a lab is, by its name. Not below a temporary folder, where a cleaner could delete files of a running lab. The folder
+ * is deleted with everything in it, so a name that leads elsewhere is refused.
+ */
+export function labFolder(name: string): string {
+  if (!labNamePattern.test(name)) throw new UserError(problem("lab-name-invalid", { name: JSON.stringify(name) }));
+  return join("/var/lib/konnectivity-bootstrap/labs", name);
+}
 
 /** What statfs(2) calls it. */
 const overlayfs = 0x794c7630;

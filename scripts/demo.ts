@@ -9,15 +9,16 @@ import { Lab } from "../lab/lab.ts";
 import { timeoutFactor } from "../src/core/time-limits.ts";
 import { projectRoot } from "../src/runtime/project-files.js";
 
+/** `npm run demo -- NAME`: two at a time have two names. */
+const name = process.argv[2] ?? "demo";
 try {
   timeoutFactor();
+  labFolder(name);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exit(1);
 }
 
-/** `npm run demo -- NAME`: two at a time have two names. */
-const name = process.argv[2] ?? "demo";
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-demo-"));
 const config = join(folder, "konnectivity.yaml");
 writeFileSync(config, `local:\n  name: ${name}\n`);

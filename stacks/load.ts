@@ -36,7 +36,7 @@ export interface LoadOptions {
   /** Where an operator will run the command lines that are shown. @default - this process's */
   readonly workingDirectory?: string;
   /**
-   * Whether a missing install folder is an error if nothing is deployed. What is deployed can be destroyed without it, and
+   * Whether an install folder without bootstrap.ign is an error if nothing is deployed. What is deployed can be destroyed without it, and
    * a destroy describes everything first.
    * @default false
    */
@@ -105,10 +105,12 @@ export function load(file: string | undefined, options: LoadOptions = {}): Loade
       ? undefined
       : problems.attempt(() => ({ metadata: readSavedMetadata(configFormat, stateFolder) }));
   const destroyable = stateFolder === undefined || deployed.some((platform) => platform in config.platforms);
-  if (installDirRequired && missing && inCloud(config) && !destroyable) problems.add(installDirMissing(shown));
+  const needed = installDirRequired && inCloud(config) && !destroyable;
+  if (needed && missing) problems.add(installDirUnusable(shown, "is not there"));
   const metadataDamaged = problems.found.length > 0 || invalidOptions.includes("installDir");
 
   const hasBootstrapIgn = problems.attempt(() => isThere(bootstrapIgnOf(folder)));
+  if (needed && !missing && hasBootstrapIgn === false) problems.add(installDirUnusable(shown, "has no bootstrap.ign"));
   const streamFile = config.stream === undefined ? undefined : inConfigFolder(config.stream);
   // Without bootstrap.ign everything can only be destroyed, which takes no image.
   const streamNeeded = hasBootstrapIgn !== false || (streamFile !== undefined && existsSync(streamFile));
@@ -154,10 +156,10 @@ function isMissing(path: string): boolean {
   }
 }
 
-const installDirMissing = (shown: string) =>
+const installDirUnusable = (shown: string, why: string) =>
   problem("option-invalid", {
     option: "installDir",
-    found: `${shown}, which is not there`,
+    found: `${shown}, which ${why}`,
     expected:
       'the folder in which "openshift-install create ignition-configs" ran (nothing is deployed that could be destroyed without it)',
   });

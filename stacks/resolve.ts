@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
 import type { PayloadContent } from "../constructs/shared/payload-file.ts";
 import { digestTagName } from "../constructs/shared/digest-tag.ts";
 import type { Config } from "../src/config/config-file.ts";
 import type { Metadata } from "../src/config/metadata.ts";
 import type { PlatformContext } from "../src/config/platform.ts";
+import { savedMetadataFile } from "../src/config/saved-metadata.ts";
 import { canonicalIp, isIpAddress, liesIn } from "../src/core/addresses.ts";
 import { Problems, problem, UserError, type Warning } from "../src/core/errors.ts";
 import type { RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
+import { folderWarnings } from "../src/files/private-folder.ts";
+import { stateBackupOf, stateFileOf } from "../src/files/terraform-state.ts";
 import type { Built, LabInput } from "./build.ts";
 import { inCloud, type Loaded, withoutConsequences } from "./load.ts";
 import { configFormat, type PlatformInputs } from "./platforms.ts";
@@ -53,7 +57,7 @@ export function resolve(loaded: Loaded, built: Built): Inputs {
   const { config, installDir, stateFolder, metadata, invalidOptions, locate } = loaded;
   const { tunnel } = config;
   const problems = new Problems();
-  const warnings: Warning[] = stillDeployed(loaded);
+  const warnings: Warning[] = [...stillDeployed(loaded), ...unprotectedState(loaded)];
   const infraId = resolveInfraId(loaded, problems);
   checkStateOwner(loaded, infraId, problems);
   checkTagNames(config, problems);
@@ -157,6 +161,15 @@ function stillDeployed({ config, deployed }: Loaded): Warning[] {
       code: "platform-still-deployed",
       message: `${platform}-bootstrap is still deployed, but ${platform} is not in the config, and without it nothing can be destroyed: put it back and run \`npx cdktf destroy '${platform}-*'\` first.`,
     }));
+}
+
+/** A state folder without a `.gitignore` gets one; the user's own may lack the state, which can contain keys. */
+function unprotectedState({ config, stateFolder }: Loaded): Warning[] {
+  if (stateFolder === undefined || !existsSync(join(stateFolder, ".gitignore"))) return [];
+  const states = Object.keys(config.platforms)
+    .flatMap((platform) => [`${platform}-bootstrap`, `${platform}-teardown`])
+    .map((stack) => stateFileOf("", stack));
+  return folderWarnings(stateFolder, [...states.flatMap((file) => [file, stateBackupOf(file)]), savedMetadataFile]);
 }
 
 /** The state folder must not hold what another cluster deployed. */

@@ -1,6 +1,6 @@
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Command } from "commander";
-import { everything, ignoreInGit, makePrivateFolder } from "../files/private-folder.ts";
+import { everything, folderWarnings, ignoreInGit, makePrivateFolder } from "../files/private-folder.ts";
 import { partialOf, reasonOf, writeNewUserFile } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
@@ -39,6 +39,7 @@ export function gatherCommand(output: Output): Command {
       const file = options.out ?? join(usualFolder, `${folder}.tar.gz`);
       if (options.out === undefined) makeUsualFolder();
       writeNewUserFile(file, archive, "give another name with --out");
+      output.warnings(folderWarnings(dirname(file), [basename(file)]));
       output.text(inLines([`${file} is written: ${files.size} files, no keys, tokens or kubeconfigs in it.`]));
       for (const probe of collected.probes)
         if ("unreachable" in probe)

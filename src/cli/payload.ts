@@ -5,9 +5,8 @@ import { inspect, makePayload, requiredIngressOf } from "../core/bootstrap.ts";
 import { useConfig } from "../config/config-file.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import { readInstallDir } from "../config/install-dir.ts";
-import { notIgnored } from "../files/private-folder.ts";
+import { folderWarnings } from "../files/private-folder.ts";
 import { readUserFile, writeUserFiles } from "../files/user-file.ts";
-import type { Warning } from "../core/errors.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { buildPointer, type PointerOptions, stalePointerWarnings } from "./payload-pointer.ts";
 import { describeBuild, describePayload, describePointer } from "./payload-text.ts";
@@ -94,7 +93,7 @@ function build(folder: string, options: BuildOptions, output: Output): void {
     ...payload.warnings,
     ...(pointer?.warnings ?? []),
     ...stalePointerWarnings(pointerFile, pointer, payload.sha512),
-    ...gitWarnings(options.out),
+    ...folderWarnings(options.out, fileNames),
   ];
   output.warnings(warnings);
   const written = { file: payloadFile, bytes: payload.bytes, sha512: payload.sha512 };
@@ -111,18 +110,6 @@ function build(folder: string, options: BuildOptions, output: Output): void {
     return;
   }
   output.text(describeBuild({ metadata, tunnel, payload, payloadFile, pointer, pointerFile }));
-}
-
-/** An existing `.gitignore` is not changed, so it may lack the files. */
-function gitWarnings(folder: string): Warning[] {
-  const names = notIgnored(folder, fileNames);
-  if (names.length === 0) return [];
-  return [
-    {
-      code: "not-ignored",
-      message: `${join(folder, ".gitignore")} was there and was not changed: add ${names.join(" and ")} to it, or \`git add -A\` takes every secret of the cluster.`,
-    },
-  ];
 }
 
 function folderName(text: string): string {

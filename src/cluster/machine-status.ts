@@ -1,3 +1,4 @@
+import { isObject } from "../core/ignition/config.ts";
 import { lastReason, type Reason } from "./reasons.ts";
 
 export interface Certificate {
@@ -135,12 +136,22 @@ const codeOf = (text: string) => Number(linesOf(text).at(-1) ?? 0);
 
 /** The stage that ended last, if it is one of the tunnel's and failed. */
 function failedStage(text: string): string | undefined {
-  const stages = linesOf(text)
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as { phase: string; stage: string | null; result: string | null })
-    .filter(({ phase }) => phase === "stage end");
-  const last = stages.at(-1);
-  return last?.result === "failure" && last.stage?.startsWith("konnectivity-") === true ? last.stage : undefined;
+  const last = linesOf(text)
+    .map(stageOf)
+    .filter((stage) => stage?.phase === "stage end")
+    .at(-1);
+  if (last?.result !== "failure" || typeof last.stage !== "string") return undefined;
+  return last.stage.startsWith("konnectivity-") ? last.stage : undefined;
+}
+
+/** @returns undefined if the line is no stage, as on a machine that lost power while it wrote */
+function stageOf(line: string): Record<string, unknown> | undefined {
+  try {
+    const stage: unknown = JSON.parse(line);
+    return isObject(stage) ? stage : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 type Metrics = readonly { readonly name: string; readonly labels: string; readonly value: number }[];

@@ -9,7 +9,10 @@ import { type Metadata, readMetadata } from "./metadata.ts";
  * Destroying must work after the install folder is gone. What is read of metadata.json is saved beside the local state for
  * that: names, region and project, no secret.
  */
-const fileIn = (stateFolder: string) => join(stateFolder, "cluster.json");
+/** Its name in the state folder. */
+export const savedMetadataFile = "cluster.json";
+
+const fileIn = (stateFolder: string) => join(stateFolder, savedMetadataFile);
 
 export function saveMetadata(stateFolder: string, metadata: Metadata): void {
   writeUserFiles([{ file: fileIn(stateFolder), text: `${JSON.stringify(metadata, undefined, 2)}\n` }]);

@@ -124,6 +124,8 @@ const sentences = {
 
   // The lab
   "root-needed": () => "The lab makes namespaces, mounts and control groups of its own: run this as root.",
+  "lab-name-invalid": (p: { name: string }) =>
+    `${p.name} cannot be the name of a lab: give lower case letters, digits and -, at most 20, beginning with a letter.`,
   "lab-not-running": (p: { name: string; platform: string }) =>
     `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy '${p.platform}-*'\`${p.name === defaultLabName ? "" : `, with ${p.platform}.name: ${p.name} in the config file`}.`,
   "machine-not-there": (p: { name: string; machine: string; nodes: number }) =>

@@ -11,6 +11,8 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { Warning } from "../core/errors.ts";
+import { shellWord } from "../core/shell-word.ts";
 
 /** In a `.gitignore`: everything in its folder, and itself. */
 export const everything = ["*"];
@@ -77,15 +79,40 @@ export function ignoreInGit(folder: string, patterns: readonly string[]): string
   return file;
 }
 
-/** Names in a folder of a repository that the user's own `.gitignore` there does not have. Other ways to ignore are not read. */
-export function notIgnored(folder: string, names: readonly string[]): string[] {
+/**
+ * Warns of a folder that does not protect the secrets in it: in a repository whose `.gitignore` there lacks them, because an
+ * existing one is not changed, or with a mode that lets others replace them.
+ * @param names files and folders with secrets
+ */
+export function folderWarnings(folder: string, names: readonly string[]): Warning[] {
   const file = join(folder, ".gitignore");
-  if (!isInRepository(resolve(folder)) || !existsSync(file)) return [];
-  const lines = readFileSync(file, "utf8").split(/\s*\n/);
-  return names.filter(
-    (name) =>
-      !["*", `*${name.slice(name.lastIndexOf("."))}`, name, `/${name}`].some((pattern) => lines.includes(pattern)),
-  );
+  const missing = existsSync(file) ? notIgnored(file, names) : names;
+  const warnings: Warning[] = [];
+  if (missing.length > 0 && isInRepository(resolve(folder)))
+    warnings.push({
+      code: "not-ignored",
+      message: `${file} ${existsSync(file) ? "exists and was not changed" : "does not exist"}: add ${missing.join(" and ")} to it, or \`git add -A\` takes every secret of the cluster.`,
+    });
+  const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
+  // In a folder with the sticky bit, like /tmp, nobody can replace the files of others.
+  if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0 && process.platform !== "win32")
+    warnings.push({
+      code: "folder-writable",
+      message: `Others can write to ${folder} and replace what is in it: run \`chmod go-w ${shellWord(folder)}\`.`,
+    });
+  return warnings;
+}
+
+/** The names that no line of a `.gitignore` matches. Lines with folders, sets of characters or exceptions are not read. */
+function notIgnored(gitignore: string, names: readonly string[]): string[] {
+  const patterns = readFileSync(gitignore, "utf8")
+    .split(/\s*\n/)
+    .filter((line) => /^\/?[\w.*?-]+\/?$/.test(line))
+    .map((line) =>
+      line.replace(/^\/|\/$/g, "").replace(/[.*?]/g, (one) => ({ ".": "\\.", "*": ".*", "?": "." })[one] ?? one),
+    )
+    .map((line) => new RegExp(`^${line}$`));
+  return names.filter((name) => !patterns.some((pattern) => pattern.test(name)));
 }
 
 function isInRepository(folder: string): boolean {

@@ -46,12 +46,13 @@ function staged(): string[] {
   return git("ls-files").filter((file) => !/^(konnectivity\.yaml|coreos-stream\.json|ocp\/.*)$/.test(file));
 }
 
-/** Runs a program of ours in the user's folder, in a process of its own. */
-function run(umask: string, file: string, ...args: string[]): void {
+/** Runs a program of ours in the user's folder, in a process of its own. @returns what it prints to stderr */
+function run(umask: string, file: string, ...args: string[]): string {
   const env = { ...process.env, KONNECTIVITY_CONFIG: project.configFile, CDKTF_OUTDIR: project.outdir };
   const line = ["-c", 'umask "$0"; exec "$@"', umask, process.execPath, file, ...args];
   const { status, stderr } = spawnSync("sh", line, { cwd: project.folder, encoding: "utf8", env });
   expect(status, stderr).toBe(0);
+  return stderr;
 }
 const url = "https://files.example.com/payload.ign";
 /** Without a process of its own. */
@@ -152,7 +153,7 @@ describe("in a repository of the user's", () => {
     project.synth();
     gather("022");
     expect(await build(".")).toContain(
-      ".gitignore was there and was not changed: add payload.ign and pointer.ign to it, or `git add -A` takes every secret of the cluster.\n",
+      ".gitignore exists and was not changed: add payload.ign and pointer.ign to it, or `git add -A` takes every secret of the cluster.\n",
     );
     for (const folder of [".", ".state", "cdktf.out", "konnectivity-gather"])
       expect(readFileSync(inProject(folder, ".gitignore"), "utf8")).toBe("theirs\n");
@@ -160,6 +161,51 @@ describe("in a repository of the user's", () => {
       writeFileSync(inProject(".gitignore"), `theirs\n${line}\n`);
       expect(await build(".")).toBe("");
     }
+  });
+
+  it("a .gitignore of theirs that lacks the state is a warning, with the names that it lacks", () => {
+    const config = { installDir: "ocp", ...changedExample("aws"), state: { local: { folder: "." } } };
+    project.write("konnectivity.yaml", stringify(config));
+    const warned = (...lines: string[]) => {
+      project.write(".gitignore", lines.join("\n"));
+      return run("022", projectFile("scripts/app.js"))
+        .split("\n")
+        .filter((line) => line.includes(".gitignore"));
+    };
+    const states = ["aws-bootstrap", "aws-teardown"].flatMap((stack) => [
+      `${stack}.tfstate`,
+      `${stack}.tfstate.backup`,
+    ]);
+    expect(warned("*.log")).toEqual([
+      expect.stringContaining(`exists and was not changed: add ${[...states, "cluster.json"].join(" and ")} to it`),
+    ]);
+    expect(warned("/aws-*.tfstate", "cluster.json")).toEqual([
+      expect.stringContaining("add aws-bootstrap.tfstate.backup and aws-teardown.tfstate.backup to it"),
+    ]);
+    expect(warned("*.tfstate", "*.tfstate.*", "cluster.json")).toEqual([]);
+    expect(warned("*")).toEqual([]);
+  });
+
+  it("an archive that gather writes elsewhere is a warning unless git ignores it", () => {
+    const out = () => {
+      const stderr = run("022", program, "gather", "--kubeconfig", "ocp/kubeconfig", "--out", "theirs.tar.gz");
+      rmSync(inProject("theirs.tar.gz"));
+      return stderr;
+    };
+    gather("022");
+    expect(out()).toContain(".gitignore does not exist: add theirs.tar.gz to it");
+    writeFileSync(inProject(".gitignore"), "*.tar.gz\n");
+    expect(out()).not.toContain(".gitignore");
+  });
+
+  it("a folder that others can write to is a warning, unless it is sticky", async () => {
+    mkdirSync(inProject("out"));
+    chmodSync(inProject("out"), 0o777);
+    expect(await build("out")).toContain(
+      `Others can write to ${inProject("out")} and replace what is in it: run \`chmod go-w`,
+    );
+    chmodSync(inProject("out"), 0o1777);
+    expect(await build("out")).toBe("");
   });
 
   it("what a killed payload build leaves half-written is ignored too", async () => {

@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { projectRoot } from "../../../src/runtime/project-files.js";
+import { labFolder } from "../../../lab/folder.ts";
 import { program } from "../../support/cli.ts";
 import { interruptedAt } from "../../support/interrupted.ts";
 import { waitFor } from "../../../lab/wait.ts";
@@ -44,6 +45,33 @@ it("lab up, killed as Terraform does it when a deploy is interrupted, leaves not
   await interruptedAt(child, "the tunnel's server is up", () => child.kill("SIGKILL"));
   await waitFor("the lab's end", 30, () => leftOf(name).length === 0);
 }, 120_000);
+
+it("lab up under umask 000 creates nothing that others can write to", () => {
+  const args = ["-c", 'umask 000; exec "$@"', "sh", process.execPath, program, "lab", "up", "--name", name];
+  const { status, stderr } = spawnSync("sh", [...args, "--payload", payload], { encoding: "utf8" });
+  expect(status, stderr).toBe(0);
+  // Containers have writable folders of their own, which only root can reach; a sticky folder protects its files.
+  const find = [labFolder(name), "-path", "*/containers", "-prune", "-o", "-perm", "/022", "!", "-type", "l"];
+  const { stdout } = spawnSync("find", [...find, "!", "-perm", "-1000", "-print"], { encoding: "utf8" });
+  const down = spawnSync(process.execPath, [program, "lab", "down", "--name", name], { encoding: "utf8" });
+  expect(stdout).toBe("");
+  expect(down.status).toBe(0);
+}, 120_000);
+
+it("the demonstration refuses a name that leads out of the labs' folder", () => {
+  const canary = join(folder, "canary");
+  mkdirSync(canary);
+  const outside = relative("/var/lib/konnectivity-bootstrap/labs", canary);
+  const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", "scripts/demo.ts", outside], {
+    cwd: projectRoot,
+    encoding: "utf8",
+  });
+  expect(stderr).toBe(
+    `${JSON.stringify(outside)} cannot be the name of a lab: give lower case letters, digits and -, at most 20, beginning with a letter.\n`,
+  );
+  expect(status).toBe(1);
+  expect(existsSync(canary)).toBe(true);
+});
 
 describe("the demonstration, interrupted", () => {
   it("while cdktf brings the lab up, leaves nothing", async () => {

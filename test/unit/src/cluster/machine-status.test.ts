@@ -17,16 +17,19 @@ describe("the status of a machine", () => {
   });
 
   it("reports the stage of the tunnel in which bootkube.sh fails", () => {
-    const failedIn = (...stages: readonly object[]) =>
+    const failedIn = (...stages: readonly (object | string)[]) =>
       parseProbe(
         new Map([
           ["record", "{}"],
-          ["stages", stages.map((one) => JSON.stringify(one)).join("\n")],
+          ["stages", stages.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join("\n")],
         ]),
       ).server?.failedStage;
     const failure = { phase: "stage end", stage: "konnectivity-certs", result: "failure" };
     expect(failedIn(failure, { phase: "service end", result: "failure" })).toBe("konnectivity-certs");
     expect(failedIn(failure, { ...failure, result: "success" })).toBeUndefined();
     expect(failedIn({ ...failure, stage: "cb-bootstrap" })).toBeUndefined();
+    // A file that was cut off, or that somebody else wrote.
+    expect(failedIn(failure, "{bad", "null", "[]", '"text"')).toBe("konnectivity-certs");
+    expect(failedIn({ ...failure, stage: 5 })).toBeUndefined();
   });
 });

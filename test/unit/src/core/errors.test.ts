@@ -1,3 +1,4 @@
+import { labFolder } from "../../../../lab/folder.ts";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -319,6 +320,9 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
     () => asUser(1000, () => verifyCommand(silent).parseAsync([], { from: "user" })),
     () => asUser(1000, () => statusCommand(silent).parseAsync([], { from: "user" })),
   ],
+  "lab-name-invalid": ["", "../x", "../../../../home", "/etc", "a/b", "A", "a".repeat(21)].map((name) => () => {
+    labFolder(name);
+  }),
   "lab-not-running": [
     () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
     () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
