@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { agentName, home, namespace, serverKubeconfig, tls } from "../src/core/konnectivity/names.ts";
+import { defaultAgentPort } from "../src/core/konnectivity/agent-port.ts";
+import { agentName, home, namespace, ports, serverKubeconfig, tls } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import type { Lab } from "./lab.ts";
 import type { LabMachine } from "./machine.ts";
@@ -19,6 +20,8 @@ const authentications = {
 /** The tunnel's server as it runs. */
 export interface Server {
   readonly pid: string;
+  /** Where it listens for agents. */
+  readonly agentPort: number;
   /** Its arguments, by name. */
   readonly flags: ReadonlyMap<string, string>;
 }
@@ -62,7 +65,8 @@ export class LabView {
       const [, name, value] = /^--([^=]+)=(.*)$/.exec(word) ?? [];
       return name === undefined ? [] : [[name, value ?? ""]];
     });
-    return { pid, flags: new Map(flags) };
+    const named = new Map(flags);
+    return { pid, agentPort: Number(named.get("agent-port") ?? defaultAgentPort), flags: named };
   }
 
   /** The payload's kind of authentication; undefined if agents need not authenticate. */
@@ -120,13 +124,20 @@ export class LabView {
 
   /** A number that the server counts, if it does: older ones count less. */
   metric(name: string, labels = ""): number | undefined {
-    const metrics = `curl --silent --max-time ${timeLimit(5)} http://127.0.0.1:8095/metrics`;
+    const metrics = `curl --silent --max-time ${timeLimit(5)} http://127.0.0.1:${ports.admin}/metrics`;
     const line = this.#lab.bootstrap
       .run(metrics)
       .stdout.split("\n")
       .find((one) => one.startsWith(`konnectivity_network_proxy_server_${name}`) && one.includes(labels));
     return line === undefined ? undefined : Number(line.split(" ").at(-1));
   }
+}
+
+/** Where a lab's server listens for agents. */
+export function agentPortOf(lab: Lab): number {
+  const server = new LabView(lab).server();
+  if (server === undefined) throw new Error("the tunnel's server does not run");
+  return server.agentPort;
 }
 
 /** Names of the running containers of an app. */

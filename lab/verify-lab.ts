@@ -94,7 +94,7 @@ class LabLooks {
     const server = this.#view.server();
     if (server === undefined) return failed(noServer);
     const container = containersOf(bootstrap, serverName).join(", ");
-    const listens = bootstrap.run(`ss -Hltn 'sport = ${ports.agent}' | awk '{ print $4 }'`).stdout.trim();
+    const listens = bootstrap.run(`ss -Hltn 'sport = ${server.agentPort}' | awk '{ print $4 }'`).stdout.trim();
     return passedIf(
       container !== "" && listens !== "",
       `container ${container || "missing"}, listens for agents on ${listens || "nothing"}`,
@@ -171,7 +171,9 @@ class LabLooks {
     const wanted = this.#view.authentication();
     if (server === undefined) return failed(noServer);
     if (wanted === undefined)
-      return failed("the tunnel was made with authentication: none, so whoever reaches port 8091 is taken as an agent");
+      return failed(
+        `the tunnel was made with authentication: none, so whoever reaches port ${server.agentPort} is taken as an agent`,
+      );
     const value = server.flags.get(wanted.flag);
     return passedIf(
       value !== undefined,
@@ -218,7 +220,10 @@ class LabLooks {
     const code = (path: string) => statusOf(this.#lab.bootstrap, `http://127.0.0.1:${ports.health}${path}`);
     const [healthz, readyz] = [code("/healthz"), code("/readyz")];
     const text = `/healthz says ${healthz}, /readyz ${readyz}`;
-    return passedIf(healthz === "200" && readyz === "200", healthz === "000" ? "no answer on 127.0.0.1:2041" : text);
+    return passedIf(
+      healthz === "200" && readyz === "200",
+      healthz === "000" ? `no answer on 127.0.0.1:${ports.health}` : text,
+    );
   }
 
   #agentsAreReady(): CheckResult {
@@ -251,10 +256,11 @@ class LabLooks {
 
   /** Dials as an agent that proves nothing, or something foreign. */
   #refuses(which: Proof): CheckResult {
-    if (this.#view.server() === undefined) return notLookedAt(noServer);
+    const server = this.#view.server();
+    if (server === undefined) return notLookedAt(noServer);
     return this.#view.authentication()?.proof === "token"
-      ? refusesToken(this.#lab, which)
-      : refusesCertificate(this.#lab, which);
+      ? refusesToken(this.#lab, server, which)
+      : refusesCertificate(this.#lab, server, which);
   }
 
   #logsAreClean(): CheckResult {

@@ -1,6 +1,6 @@
-import { ports } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import type { Lab } from "./lab.ts";
+import type { Server } from "./lab-view.ts";
 import { timeLimit } from "../src/core/time-limits.ts";
 import { failed, type CheckResult, passed } from "../src/cluster/verify.ts";
 
@@ -14,7 +14,7 @@ const refusals: readonly string[] = ["certificate required", "bad certificate", 
 export const verifierId = "konnectivity-bootstrap-verify";
 
 /** Dials as an agent without a certificate, or with one of another CA. */
-export function refusesCertificate({ node, addresses }: Lab, which: Proof): CheckResult {
+export function refusesCertificate({ node, addresses }: Lab, { agentPort }: Server, which: Proof): CheckResult {
   // A key that is in the shell's memory only. With TLS 1.3 the handshake is done before the server has judged the
   // certificate: its alert must be waited for.
   const key =
@@ -23,7 +23,7 @@ export function refusesCertificate({ node, addresses }: Lab, which: Proof): Chec
     node.run(
       [
         which === "foreign" ? `pem=$(${key} 2>/dev/null) &&` : "",
-        `timeout ${timeLimit(5)} openssl s_client -connect ${hostOf(addresses.bootstrap)}:${ports.agent} -alpn h2 ${version} -ign_eof`,
+        `timeout ${timeLimit(5)} openssl s_client -connect ${hostOf(addresses.bootstrap)}:${agentPort} -alpn h2 ${version} -ign_eof`,
         which === "foreign" ? `-cert <(echo "$pem") -key <(echo "$pem")` : "",
         "</dev/null",
       ].join(" "),
@@ -45,13 +45,13 @@ export function refusesCertificate({ node, addresses }: Lab, which: Proof): Chec
 }
 
 /** Dials as an agent without a token, or with one of nobody's: TLS holds, and the server refuses the call. */
-export function refusesToken({ node, addresses }: Lab, which: Proof): CheckResult {
+export function refusesToken({ node, addresses }: Lab, { agentPort }: Server, which: Proof): CheckResult {
   const { stdout } = node.run(
     [
       `curl --silent --insecure --http2 --max-time ${timeLimit(10)} --output /dev/null --dump-header - --request POST`,
       `--header 'content-type: application/grpc' --header 'te: trailers' --header 'agentid: ${verifierId}'`,
       which === "foreign" ? "--header 'authorization: Bearer foreign'" : "",
-      `https://${hostOf(addresses.bootstrap)}:${ports.agent}/AgentService/Connect`,
+      `https://${hostOf(addresses.bootstrap)}:${agentPort}/AgentService/Connect`,
     ].join(" "),
   );
   const header = (name: string) => new RegExp(`^${name}: (.*)$`, "im").exec(stdout)?.[1]?.trim();

@@ -83,7 +83,7 @@ export function stackPropsOf(inputs: Inputs): Omit<CloudBootstrapStackProps, "pr
     replaceMachine: inputs.replaceMachine,
     tags: inputs.tags,
     fixedAddress: inputs.fixedAddress,
-    opensTunnelPort: inputs.opensTunnelPort,
+    tunnelPort: inputs.tunnelPort,
     externalIngress: inputs.firewall === "external" ? inputs.requiredIngress : undefined,
     state: stateFolder === undefined ? state : { local: { folder: stateFolder } },
     steps: {

@@ -20,7 +20,7 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
   constructor(scope: Construct, id: string, props: AwsBootstrapStackProps) {
     super(scope, id, { ...props, platform: "aws", provider: "aws" });
     const { payload } = this;
-    const { aws, opensTunnelPort } = props;
+    const { aws, tunnelPort } = props;
     const { infraId, uniquePart } = props.cluster;
     const name = `${infraId}-bootstrap`;
     const clusterTags = { [`kubernetes.io/cluster/${infraId}`]: "owned" };
@@ -50,13 +50,13 @@ export class AwsBootstrapStack extends CloudBootstrapStack {
     const ingress = bootstrapIngress({
       ...aws,
       nodes: nodes.map((securityGroupId) => ({ securityGroupId })),
-      opensTunnelPort,
+      tunnelPort,
     });
+    const spec = this.#machineSpec(props);
     const firewall =
       ingress.length > 0
-        ? new FirewallRules(this, "firewall-rule", { name, ingress, vpcId: aws.vpcId, tags })
+        ? new FirewallRules(this, "firewall-rule", { name, ingress, vpcId: aws.vpcId, spec, tags })
         : undefined;
-    const spec = this.#machineSpec(props);
     const machine = new Machine(this, "machine", {
       name,
       spec,

@@ -24,7 +24,7 @@ export class AzureBootstrapStack extends CloudBootstrapStack {
   constructor(scope: Construct, id: string, props: AzureBootstrapStackProps) {
     super(scope, id, { ...props, platform: "azure", provider: "azurerm" });
     const { payload } = this;
-    const { azure, opensTunnelPort } = props;
+    const { azure, tunnelPort } = props;
     const { infraId, uniquePart } = props.cluster;
     const { resourceGroupName, region, pointer, bootstrapIdentityId } = azure;
     const name = `${infraId}-bootstrap`;
@@ -56,7 +56,7 @@ export class AzureBootstrapStack extends CloudBootstrapStack {
     const ingress = bootstrapIngress({
       ...azure,
       nodes: azure.nodeSubnets.map((network) => ({ network })),
-      opensTunnelPort,
+      tunnelPort,
     });
     const firewall =
       ingress.length > 0
@@ -67,6 +67,7 @@ export class AzureBootstrapStack extends CloudBootstrapStack {
             resourceGroupName: azure.networkSecurityGroupResourceGroupName,
             firstPriority: azure.firewallPriority,
             networkInterface,
+            spec,
           })
         : undefined;
     const { attached } = new LoadBalancerAttachment(this, "api-membership", {

@@ -16,8 +16,8 @@ export interface CloudBootstrapStackProps extends BootstrapStackProps {
   readonly tags: Readonly<Record<string, string>>;
   /** The machine's private IP address. @default - the subnet assigns one */
   readonly fixedAddress?: string;
-  /** Whether the stack creates the firewall rules for the tunnel's port, 8091. */
-  readonly opensTunnelPort: boolean;
+  /** The tunnel's port, for which the stack creates the firewall rules. @default - the stack creates none */
+  readonly tunnelPort?: number;
   /** Ingress that someone else must allow, shown as an output. @default - none */
   readonly externalIngress?: RequiredIngress;
   /** Version range of the Terraform provider. */
@@ -40,7 +40,7 @@ export interface MachineOutputs {
   readonly publicIp?: string;
   readonly machineId: string;
   readonly payloadUrl: string;
-  /** IDs of the rules for 8091. @default - the stack creates none */
+  /** IDs of the rules for the tunnel's port. @default - the stack creates none */
   readonly firewallRules?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export abstract class CloudBootstrapStack extends BootstrapStack {
   }
 
   protected addOutputs(machine: MachineOutputs): void {
-    const { externalIngress, commands } = this.#props;
+    const { externalIngress, tunnelPort, commands } = this.#props;
     const { nodes, privateIp, publicIp, firewallRules } = machine;
     const installDir = literal(shellWord(commands.installDir), "The way to the install folder");
     const prefix = literal(commands.cdktfPrefix, "The way to the config file");
@@ -77,7 +77,9 @@ export abstract class CloudBootstrapStack extends BootstrapStack {
       bootstrap_machine_id: { value: machine.machineId, description: "The machine in the cloud" },
       payload_url: { value: machine.payloadUrl, description: "Where the machine fetches its payload" },
       firewall_rules:
-        firewallRules === undefined ? undefined : { value: [...firewallRules], description: "The rules for 8091" },
+        firewallRules === undefined
+          ? undefined
+          : { value: [...firewallRules], description: `The rules for ${tunnelPort}` },
       firewall_rule_needed:
         externalIngress === undefined
           ? undefined

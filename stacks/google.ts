@@ -21,7 +21,7 @@ export class GoogleBootstrapStack extends CloudBootstrapStack {
   constructor(scope: Construct, id: string, props: GoogleBootstrapStackProps) {
     super(scope, id, { ...props, platform: "google", provider: "google" });
     const { payload } = this;
-    const { google, opensTunnelPort } = props;
+    const { google, tunnelPort } = props;
     const { infraId, uniquePart } = props.cluster;
     const { project, networkProject, region } = google;
     const name = `${infraId}-bootstrap`;
@@ -50,8 +50,9 @@ export class GoogleBootstrapStack extends CloudBootstrapStack {
     const ingress = bootstrapIngress({
       ...google,
       nodes: nodes.map((networkTag) => ({ networkTag })),
-      opensTunnelPort,
+      tunnelPort,
     });
+    const spec = this.#machineSpec(props);
     const firewall =
       ingress.length > 0
         ? new FirewallRules(this, "firewall-rule", {
@@ -60,9 +61,9 @@ export class GoogleBootstrapStack extends CloudBootstrapStack {
             project: networkProject,
             network: google.clusterNetwork,
             targetTag: google.bootstrapTag,
+            spec,
           })
         : undefined;
-    const spec = this.#machineSpec(props);
     const machine = new Machine(this, "machine", {
       name,
       spec,

@@ -30,8 +30,8 @@ export interface Inputs extends Pick<
   readonly uniquePart: string;
   /** For command lines that operators copy: relative to the working directory. */
   readonly installDir: string;
-  /** Whether a rule for 8091 is created. */
-  readonly opensTunnelPort: boolean;
+  /** The tunnel's port, for which a rule is created. @default - none is */
+  readonly tunnelPort?: number;
   /** Absolute. @default - the state is not local */
   readonly stateFolder?: string;
   /** To be saved beside a local state. @default - not known */
@@ -63,7 +63,7 @@ export function resolve(loaded: Loaded, built: Built): Inputs {
   checkTagNames(config, problems);
   const fixedAddress = tunnel !== "off" && isIpAddress(tunnel.address) ? canonicalIp(tunnel.address) : undefined;
   checkAddress(config, fixedAddress, built.requiredIngress, problems);
-  const opensTunnelPort = tunnel !== "off" && config.firewall === "managed";
+  const tunnelPort = tunnel !== "off" && config.firewall === "managed" ? tunnel.port : undefined;
   const context = {
     infraId,
     architecture: config.architecture,
@@ -71,7 +71,7 @@ export function resolve(loaded: Loaded, built: Built): Inputs {
     streamGiven: config.stream !== undefined,
     fixedAddress,
     machineNetworks: built.requiredIngress?.sources.networks ?? [],
-    opensTunnelPort,
+    tunnelPort,
     sshKeys: built.sshKeys,
     tags: config.tags,
     destroyOnly: installDir.hasBootstrapIgn === false,
@@ -94,7 +94,7 @@ export function resolve(loaded: Loaded, built: Built): Inputs {
     // With a shared state, a machine without metadata.json must compute the same names.
     uniquePart: uniquePartOf((stateFolder === undefined ? undefined : metadata?.clusterID) ?? infraId),
     installDir: installDir.shown,
-    opensTunnelPort,
+    tunnelPort,
     stateFolder,
     metadata,
     payload: built.payload,

@@ -51,12 +51,14 @@ const schema = z.strictObject(
       .describe("A subnet whose machines reach the registries in another way. Give this one or publicSubnet."),
     publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
     masterSecurityGroupId: id("sg").describe("The control plane's security group; the machine joins it."),
-    workerSecurityGroupId: id("sg").describe("The workers' security group: their agents dial 8091."),
+    workerSecurityGroupId: id("sg").describe("The workers' security group: their agents dial the tunnel's port."),
     bootstrapSecurityGroupIds: z
       .array(id("sg"), { error: "a list of at most 10 security groups" })
       .max(10, { error: "a list of at most 10 security groups" })
       .default([])
-      .describe("More security groups for the machine: with `firewall: external` the one that opens 8091."),
+      .describe(
+        "More security groups for the machine: with `firewall: external` the one that opens the tunnel's port.",
+      ),
     autoRegisterELB: boolean().default(true).describe("Whether the machine joins the API's target groups."),
     externalApiTargetGroupArn: targetGroup()
       .optional()

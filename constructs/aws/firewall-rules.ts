@@ -2,7 +2,15 @@ import { SecurityGroup } from "@cdktf/provider-aws/lib/security-group/index.js";
 import { VpcSecurityGroupIngressRule } from "@cdktf/provider-aws/lib/vpc-security-group-ingress-rule/index.js";
 import { Construct } from "constructs";
 import { isIpv6Network } from "../../src/core/addresses.ts";
-import { createRules, type Ingress, type NetworkSource, type RuleIds } from "../shared/ingress.ts";
+import {
+  checkPortOf,
+  createRules,
+  type Ingress,
+  type NetworkSource,
+  type RuleIds,
+  type RuleSpec,
+} from "../shared/ingress.ts";
+import { addressOf } from "../shared/terraform-address.ts";
 
 export type Source = { readonly securityGroupId: string } | NetworkSource;
 
@@ -10,6 +18,8 @@ export interface FirewallRulesProps {
   readonly name: string;
   readonly ingress: readonly Ingress<Source>[];
   readonly vpcId: string;
+  /** The machine's. */
+  readonly spec: RuleSpec;
   readonly tags: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +30,7 @@ export class FirewallRules extends Construct {
 
   constructor(scope: Construct, id: string, props: FirewallRulesProps) {
     super(scope, id);
-    const { name, ingress, vpcId, tags } = props;
+    const { name, ingress, vpcId, spec, tags } = props;
     const { id: securityGroupId } = new SecurityGroup(this, "group", {
       name,
       description: "The bootstrap machine alone",
@@ -28,7 +38,9 @@ export class FirewallRules extends Construct {
       tags: { ...tags, Name: name },
     });
     this.securityGroupId = securityGroupId;
-    this.ruleIds = createRules(ingress, ({ id: ruleId, ingress: { description, port }, source }) => {
+    this.ruleIds = createRules(ingress, (ingressRule) => {
+      const { id: ruleId, source } = ingressRule;
+      const { description, port, keepsPort } = ingressRule.ingress;
       const rule = new VpcSecurityGroupIngressRule(this, ruleId, {
         securityGroupId,
         description,
@@ -37,7 +49,9 @@ export class FirewallRules extends Construct {
         toPort: port,
         ...sourceArguments(source),
         tags: { ...tags, Name: `${name}-${ruleId}` },
+        ...(keepsPort && { lifecycle: spec.lifecycle(["from_port", "to_port"]) }),
       });
+      if (keepsPort) checkPortOf(spec, ingressRule, `${addressOf(rule)}.to_port == ${port}`);
       return rule.securityGroupRuleId;
     });
   }

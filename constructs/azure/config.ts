@@ -76,12 +76,12 @@ const schema = z.strictObject(
       .optional()
       .describe("The network security group's resource group. Default: networkResourceGroupName."),
     nodeSubnets: listOf(network(), 1, mostNodeSubnets, `a list of 1 to ${mostNodeSubnets} networks`).describe(
-      "The networks of all nodes, IPv4 and IPv6: their agents dial 8091. One rule each.",
+      "The networks of all nodes, IPv4 and IPv6: their agents dial the tunnel's port. One rule each.",
     ),
     firewallPriority: integer(100, 4096)
       .default(300)
       .describe(
-        "Priority of the first rule for 8091; each more has the next one. ssh's is 50 behind the first, the journal's 51. A taken one is refused.",
+        "Priority of the first rule for the tunnel's port; each more has the next one. ssh's is 50 behind the first, the journal's 51. A taken one is refused.",
       ),
     backendAddressPoolIds: listOf(
       idOf("a load balancer's backend pool", "Microsoft.Network/loadBalancers/*/backendAddressPools/*"),
@@ -255,9 +255,9 @@ function warnOfInlineRules(config: AzureConfig, networkSecurityGroup: string, co
   const extras = (["allowedBootstrapSshCidr", "allowedBootstrapJournalCidr"] as const).filter(
     (option) => config[option] !== undefined,
   );
-  if (!context.opensTunnelPort && extras.length === 0) return;
+  if (context.tunnelPort === undefined && extras.length === 0) return;
   const advice = [
-    ...(context.opensTunnelPort ? ["use `firewall: external` and open 8091 there"] : []),
+    ...(context.tunnelPort === undefined ? [] : [`use \`firewall: external\` and open ${context.tunnelPort} there`]),
     ...(extras.length > 0 ? [`leave ${extras.map((option) => `azure.${option}`).join(" and ")} out`] : []),
   ];
   context.warn({
@@ -323,7 +323,7 @@ function checkFamilies(config: AzureConfig, context: PlatformContext): void {
 function checkPriorities(config: AzureConfig, context: PlatformContext): void {
   const { nodeSubnets, firewallPriority, allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = config;
   const last = Math.max(
-    context.opensTunnelPort ? rulePlaces.agents + nodeSubnets.length - 1 : 0,
+    context.tunnelPort !== undefined ? rulePlaces.agents + nodeSubnets.length - 1 : 0,
     allowedBootstrapSshCidr === undefined ? 0 : rulePlaces.ssh,
     allowedBootstrapJournalCidr === undefined ? 0 : rulePlaces.journal,
   );

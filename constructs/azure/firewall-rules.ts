@@ -1,7 +1,15 @@
 import { DataAzurermNetworkSecurityGroup } from "@cdktf/provider-azurerm/lib/data-azurerm-network-security-group/index.js";
 import { NetworkSecurityRule } from "@cdktf/provider-azurerm/lib/network-security-rule/index.js";
 import { Construct } from "constructs";
-import { createRules, type Ingress, type IngressRule, type NetworkSource, type RuleIds } from "../shared/ingress.ts";
+import {
+  checkPortOf,
+  createRules,
+  type Ingress,
+  type IngressRule,
+  type NetworkSource,
+  type RuleIds,
+  type RuleSpec,
+} from "../shared/ingress.ts";
 import { addressOf } from "../shared/terraform-address.ts";
 import { rulePlaces } from "./config.ts";
 import type { NetworkInterface } from "./network-interface.ts";
@@ -18,6 +26,8 @@ export interface FirewallRulesProps {
   readonly firstPriority: number;
   /** The bootstrap machine's. */
   readonly networkInterface: NetworkInterface;
+  /** The machine's. */
+  readonly spec: RuleSpec;
 }
 
 /** Rules in the cluster's network security group that apply only to the bootstrap machine, one for each port and source. */
@@ -26,7 +36,7 @@ export class FirewallRules extends Construct {
 
   constructor(scope: Construct, id: string, props: FirewallRulesProps) {
     super(scope, id);
-    const { name, ingress, networkSecurityGroup, resourceGroupName, networkInterface } = props;
+    const { name, ingress, networkSecurityGroup, resourceGroupName, networkInterface, spec } = props;
     const group = new DataAzurermNetworkSecurityGroup(this, "group", { name: networkSecurityGroup, resourceGroupName });
     const priorityIsFree = priorityCheck(addressOf(group), props);
     this.ruleIds = createRules(ingress, (ingressRule) => {
@@ -45,8 +55,12 @@ export class FirewallRules extends Construct {
         sourcePortRange: "*",
         destinationAddressPrefix: networkInterface.addressFor(source.network),
         destinationPortRange: String(of.port),
-        lifecycle: { precondition: [priorityIsFree(priority)] },
+        lifecycle: {
+          ...(of.keepsPort && spec.lifecycle(["destination_port_range"])),
+          precondition: [priorityIsFree(priority)],
+        },
       });
+      if (of.keepsPort) checkPortOf(spec, ingressRule, `${addressOf(rule)}.destination_port_range == "${of.port}"`);
       return rule.id;
     });
   }

@@ -54,7 +54,7 @@ const schema = z.strictObject(
       .describe("Network tag of the control plane; the machine carries it. Default: <infra ID>-master, as in UPI."),
     workerTag: networkTag()
       .optional()
-      .describe("Network tag of the workers: their agents dial 8091. Default: <infra ID>-worker."),
+      .describe("Network tag of the workers: their agents dial the tunnel's port. Default: <infra ID>-worker."),
     networkTags: z
       .array(networkTag(), { error: "a list of at most 10 network tags" })
       .max(10, { error: "a list of at most 10 network tags" })

@@ -1,4 +1,6 @@
+import { defaultAgentPort } from "../../src/core/konnectivity/agent-port.ts";
 import { machinePorts } from "./machine-ports.ts";
+import type { MachineSpec } from "./machine-spec.ts";
 
 /** A network in CIDR notation. */
 export interface NetworkSource {
@@ -11,13 +13,18 @@ export interface Ingress<Source> {
   readonly description: string;
   readonly port: number;
   readonly sources: readonly Source[];
+  /**
+   * Whether a rule keeps its port as long as the machine lives. The machine keeps the payload that it booted with, so a
+   * rule for a new port would shut its agents out.
+   */
+  readonly keepsPort: boolean;
 }
 
 export interface IngressProps<Node> {
   /** How the cloud's firewall identifies the nodes, whose agents dial the tunnel's port. */
   readonly nodes: readonly Node[];
-  /** Whether the nodes may connect to the tunnel's port. */
-  readonly opensTunnelPort: boolean;
+  /** The tunnel's port, to which the nodes may connect. @default - they may not */
+  readonly tunnelPort?: number;
   /** @default - nobody may use ssh */
   readonly allowedBootstrapSshCidr?: string;
   /** @default - nobody may read the journal */
@@ -26,21 +33,30 @@ export interface IngressProps<Node> {
 
 /** What may connect to the bootstrap machine, without ports that are open to nobody. */
 export function bootstrapIngress<Node>(props: IngressProps<Node>): Ingress<Node | NetworkSource>[] {
-  const { nodes, opensTunnelPort, allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = props;
+  const { nodes, tunnelPort, allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = props;
   const from = (network: string | undefined) => (network === undefined ? [] : [{ network }]);
   const all: Ingress<Node | NetworkSource>[] = [
     {
       id: "konnectivity",
       description: "Konnectivity agents of the nodes",
-      port: machinePorts.agent,
-      sources: opensTunnelPort ? nodes : [],
+      port: tunnelPort ?? defaultAgentPort,
+      sources: tunnelPort === undefined ? [] : nodes,
+      // Rules for the default port stay as 0.1.0 made them.
+      keepsPort: tunnelPort !== defaultAgentPort,
     },
-    { id: "ssh", description: "ssh", port: machinePorts.ssh, sources: from(allowedBootstrapSshCidr) },
+    {
+      id: "ssh",
+      description: "ssh",
+      port: machinePorts.ssh,
+      sources: from(allowedBootstrapSshCidr),
+      keepsPort: false,
+    },
     {
       id: "journal",
       description: "Journal gateway",
       port: machinePorts.journal,
       sources: from(allowedBootstrapJournalCidr),
+      keepsPort: false,
     },
   ];
   return all.filter(({ sources }) => sources.length > 0);
@@ -53,6 +69,21 @@ export interface IngressRule<Source> {
   readonly ingress: Ingress<Source>;
   readonly source: Source;
   readonly index: number;
+}
+
+/** What a rule with `keepsPort` gets from the machine's spec, so that it is replaced with the machine. */
+export type RuleSpec = Pick<MachineSpec, "lifecycle" | "addDriftCheck">;
+
+/**
+ * Makes a plan report that a rule has another port than the config.
+ * @param condition for a Terraform check: the rule has the config's port
+ */
+export function checkPortOf<Source>(spec: RuleSpec, { id, ingress }: IngressRule<Source>, condition: string): void {
+  spec.addDriftCheck(
+    `has_rule_${id.replaceAll("-", "_")}`,
+    condition,
+    `A rule for the nodes' agents keeps the port that the machine was made with: it is ${ingress.port} in the config now.`,
+  );
 }
 
 /** IDs of the created rules, by ingress. */

@@ -1,8 +1,5 @@
-import { ports } from "../../src/core/konnectivity/names.ts";
-
-/** Ports of the bootstrap machine that others dial. */
+/** Ports of the bootstrap machine that others dial, beside the tunnel's. */
 export const machinePorts = {
-  agent: ports.agent,
   ssh: 22,
   /** systemd-journal-gatewayd, which openshift-install's gather can use. */
   journal: 19531,

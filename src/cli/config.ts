@@ -10,6 +10,7 @@ import { describeState } from "../config/state.ts";
 import { writeUserFiles } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
+import { isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import { jsonOption, type Output } from "./output.ts";
 
@@ -60,18 +61,24 @@ export function configCommand(output: Output): Command {
 }
 
 function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
-  const { tunnel, payload, state, labs } = inputs;
+  const { tunnel, tunnelPort, payload, state, labs } = inputs;
   const ofCluster = [
     `cluster   ${inputs.infraId}`,
     `payload   ${payload.present ? `sha512 ${payload.sha512.slice(0, 16)}…` : `none: ${payload.why}`}`,
   ];
+  const onlyLabs = Object.keys(inputs.platforms).every((platform) => platform in labs);
   const lines = [
     // A lab has neither.
-    ...(Object.keys(inputs.platforms).every((platform) => platform in labs) ? [] : ofCluster),
+    ...(onlyLabs ? [] : ofCluster),
     ...Object.values(labs).map(({ description }) => `lab       ${description}`),
     tunnel === "off"
       ? "tunnel    off"
-      : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}`,
+      : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}, port ${tunnel.port}`,
+    ...(!onlyLabs && tunnelPort !== undefined && isOpenBetweenMachines(tunnelPort)
+      ? [
+          `firewall  managed; the rules of OpenShift's UPI templates for ${openBetweenMachines.from}–${openBetweenMachines.to} admit ${tunnelPort} already: where they hold, \`firewall: external\` is enough`,
+        ]
+      : []),
     `state     ${describeState(state)}`,
     ...Object.entries(stacks).flatMap(([stack, made]) => [
       "",

@@ -1,4 +1,5 @@
-import { agentSecretName, namespace, ports } from "../core/konnectivity/names.ts";
+import { defaultAgentPort } from "../core/konnectivity/agent-port.ts";
+import { agentSecretName, namespace } from "../core/konnectivity/names.ts";
 import type { AgentPod, AgentPods } from "./agent-pods.ts";
 import { expiredAdvice, type Finding } from "./finding.ts";
 import type { AgentStatus, Certificate, ServerStatus } from "./machine-status.ts";
@@ -23,12 +24,22 @@ export function agentFindings({ server, agents, cluster, firewallCommand }: Agen
     ...disconnected,
     ...pods
       .filter(({ ready, node }) => !ready && !probed.has(node))
-      .map(({ node, reason }) => ({ where: node, reason, dialling: false, certificates: [] })),
+      .map(({ node, reason, dials }) => ({ where: node, reason, dials, dialling: false, certificates: [] })),
   ];
-  const findings = sides.flatMap((side) => explain(side, server, firewallCommand));
+  const port = agentPort(server, [...agents, ...pods]);
+  const findings = sides.flatMap((side) => explain(side, { server, port, firewallCommand }));
   if ((server?.agents ?? 0) > 0 || findings.length > 0) return findings;
   if (server === undefined && (pods.length === 0 || pods.some(({ ready }) => ready))) return [];
-  return withoutReason({ server, cluster }, disconnected);
+  return withoutReason({ server, cluster, port }, disconnected);
+}
+
+/** The port at which agents arrive, by what the server or an agent was started with. */
+function agentPort(
+  server: ServerStatus | undefined,
+  agents: readonly { readonly dials?: string | undefined }[],
+): number {
+  const dialled = agents.flatMap(({ dials }) => /:(\d+)$/.exec(dials ?? "")?.[1] ?? []);
+  return server?.port ?? Number(dialled[0] ?? defaultAgentPort);
 }
 
 const podsIn = (cluster: AgentPods | undefined): readonly AgentPod[] =>
@@ -45,10 +56,11 @@ interface AgentSide {
 }
 
 /** Why one agent is not connected, from what it says itself. */
-function explain(side: AgentSide, server: ServerStatus | undefined, firewallCommand: string | undefined): Finding[] {
+function explain(side: AgentSide, about: Pick<AgentFailure, "server" | "port" | "firewallCommand">): Finding[] {
   const { where, reason, dials, dialling, proxy } = side;
-  const target = dials ?? `the bootstrap machine's port ${ports.agent}`;
-  const failure = { where, target, server, firewallCommand, sameCa: sameCa(side.certificates, server) };
+  const { server, port } = about;
+  const target = dials ?? `the bootstrap machine's port ${port}`;
+  const failure = { ...about, where, target, sameCa: sameCa(side.certificates, server) };
   if (proxy !== undefined)
     return [
       {
@@ -74,7 +86,7 @@ function explain(side: AgentSide, server: ServerStatus | undefined, firewallComm
 
 /** No agent gives a reason: concludes what it can from the server's sockets and from the API. */
 function withoutReason(
-  { server, cluster }: Pick<AgentObservations, "server" | "cluster">,
+  { server, cluster, port }: Pick<AgentObservations, "server" | "cluster"> & { readonly port: number },
   disconnected: readonly AgentStatus[],
 ): Finding[] {
   const pods = podsIn(cluster);
@@ -86,7 +98,7 @@ function withoutReason(
       {
         code: "handshake-fails",
         kind: "wrong",
-        what: `${server.formerPeers.join(", ")} come to port ${ports.agent} but do not stay: the port is open, the TLS handshake fails`,
+        what: `${server.formerPeers.join(", ")} come to port ${port} but do not stay: the port is open, the TLS handshake fails`,
         advice: "look at a node too (--node), or at its agent's log: crictl logs there",
       },
     ];
@@ -96,7 +108,7 @@ function withoutReason(
       {
         code: "not-connected",
         kind: "wrong",
-        what: `agents run on ${running.join(", ")}, but none is connected: port ${ports.agent} is blocked, or the TLS handshake fails`,
+        what: `agents run on ${running.join(", ")}, but none is connected: port ${port} is blocked, or the TLS handshake fails`,
         advice: "a node knows which: look at one too (--node)",
       },
     ];
@@ -135,6 +147,7 @@ interface AgentFailure {
   readonly target: string;
   readonly words: string;
   readonly server: ServerStatus | undefined;
+  readonly port: number;
   readonly firewallCommand: string | undefined;
   /** Whether agent and server have the same CA file; undefined if only one of them was examined. */
   readonly sameCa: boolean | undefined;
@@ -146,11 +159,11 @@ function sameCa(ofAgent: readonly Certificate[], server: ServerStatus | undefine
   return own === undefined || servers === undefined ? undefined : own.sha256 === servers.sha256;
 }
 
-const portBlocked = ({ where, target, words, firewallCommand }: AgentFailure) => ({
+const portBlocked = ({ where, target, words, port, firewallCommand }: AgentFailure) => ({
   code: "port-blocked",
   what: `${where} does not reach ${target}: ${words}; the port is blocked between them`,
   advice:
-    `open TCP ${ports.agent} from the nodes to the bootstrap machine` +
+    `open TCP ${port} from the nodes to the bootstrap machine` +
     (firewallCommand === undefined ? "" : `; \`${firewallCommand}\` prints the rule`),
 });
 
@@ -158,10 +171,10 @@ const portBlocked = ({ where, target, words, firewallCommand }: AgentFailure) =>
 const explanations: Record<ReasonCode, (failure: AgentFailure) => Omit<Finding, "kind">> = {
   "no-answer": portBlocked,
   "no-route": portBlocked,
-  refused: ({ where, target, words, server }) => ({
+  refused: ({ where, target, words, port, server }) => ({
     code: "port-refused",
     what: `${where} is refused at ${target} (${words}): a firewall rejects it, or the server listens elsewhere${server === undefined ? "" : ` (it listens on ${server.listens.join(", ") || "nothing"})`}`,
-    advice: `open TCP ${ports.agent} from the nodes to the bootstrap machine; check tunnel.address and tunnel.listenAddress`,
+    advice: `open TCP ${port} from the nodes to the bootstrap machine; check tunnel.address and tunnel.listenAddress`,
   }),
   "not-resolved": ({ where, words }) => ({
     code: "name-not-resolved",

@@ -1,4 +1,5 @@
-import { ApiException, type V1Pod } from "@kubernetes/client-node";
+import { ApiException, type V1Pod, type V1PodSpec } from "@kubernetes/client-node";
+import { defaultAgentPort } from "../core/konnectivity/agent-port.ts";
 import { agentName, namespace } from "../core/konnectivity/names.ts";
 import { type ClusterApi, requestOptions, describeApiError } from "./api.ts";
 import { lastReason, type Reason } from "./reasons.ts";
@@ -11,6 +12,8 @@ export interface AgentPod {
   readonly state: string;
   readonly ready: boolean;
   readonly restarts: number;
+  /** The address and port that it dials. @default - its arguments do not say it */
+  readonly dials?: string;
   /** @default - the API could not get it */
   readonly log?: string;
   /** Why there is no log. Through the bootstrap kube-apiserver a log needs the tunnel. */
@@ -59,6 +62,7 @@ export function isReady({ status }: V1Pod): boolean {
 async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Promise<AgentPod> {
   const { metadata, spec, status } = pod;
   const name = metadata?.name ?? "";
+  const dials = dialledBy(spec);
   const [container] = status?.containerStatuses ?? [];
   let log: string | undefined;
   let noLog: string | undefined;
@@ -73,10 +77,19 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
     state: container?.state?.waiting?.reason ?? status?.phase ?? "unknown",
     ready: isReady(pod),
     restarts: container?.restartCount ?? 0,
+    ...(dials !== undefined && { dials }),
     ...(log !== undefined && { log }),
     ...(noLog !== undefined && { noLog }),
     reason: lastReason(log ?? ""),
   };
+}
+
+/** Address and port that agents of this pod dial, by their arguments: safe in a command line, whatever those are. */
+export function dialledBy(spec: V1PodSpec | undefined): string | undefined {
+  const words = (spec?.containers ?? []).flatMap(({ command = [], args = [] }) => [...command, ...args]);
+  const value = (pattern: RegExp) => words.flatMap((word) => pattern.exec(word)?.[1] ?? [])[0];
+  const host = value(/^--proxy-server-host=([\w.:[\]-]+)$/);
+  return host && `${host}:${value(/^--proxy-server-port=(\d{1,5})$/) ?? defaultAgentPort}`;
 }
 
 /** The message in an API error's body, or its code. */

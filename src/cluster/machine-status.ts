@@ -1,4 +1,5 @@
 import { isObject } from "../core/ignition/config.ts";
+import { defaultAgentPort } from "../core/konnectivity/agent-port.ts";
 import { lastReason, type Reason } from "./reasons.ts";
 
 export interface Certificate {
@@ -30,6 +31,8 @@ export interface ServerStatus {
   readonly agents: number | undefined;
   readonly dialErrors: Readonly<Record<string, number>>;
   readonly pendingDials: number;
+  /** The port for agents. */
+  readonly port: number;
   /** Addresses on which it listens for agents. */
   readonly listens: readonly string[];
   /** Addresses of connected agents. */
@@ -107,6 +110,7 @@ function readServer(
     agents: answers ? sum(metrics, "grpc_connections", 'service_method="Connect"') : undefined,
     dialErrors: byReason(metrics),
     pendingDials: sum(metrics, "pending_backend_dials"),
+    port: Number(/^\d{1,5}$/m.exec(section("agent-port"))?.[0] ?? defaultAgentPort),
     listens: sockets.filter(([state]) => state === "LISTEN").map((socket) => socket[3] ?? ""),
     peers: peers(connected),
     formerPeers: peers(former),

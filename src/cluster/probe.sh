@@ -12,8 +12,10 @@ export LC_ALL=C
 home=/opt/openshift/konnectivity-bootstrap
 manifest=/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml
 configs=/etc/kubernetes/bootstrap-configs
-agent_port=8091
+# Of server and agents that are not told another one.
+default_port=8091
 health_port=2041
+admin_port=8095
 
 # section NAME COMMAND...: prints the output of the command, which must not read the script from stdin.
 section() {
@@ -91,13 +93,33 @@ arguments() {
     tr '\0' '\n' <"/proc/$1/cmdline" | tail -n +2
 }
 
+# port_in FLAG: the port that the text on stdin gives to the flag.
+port_in() {
+    local port
+    port=$(sed -n "s/.*--$1=\([0-9]\{1,5\}\).*/\1/p" | head -n 1)
+    echo "${port:-${default_port}}"
+}
+
+# server_port [PROCESS]: where the server listens for agents. If it does not run: where its pod will.
+server_port() {
+    if [ "${1:-}" != "" ]; then
+        arguments "$1" | port_in agent-port
+    elif [ -e "${manifest}" ]; then
+        port_in agent-port <"${manifest}"
+    else
+        jq ".options.port // ${default_port}" "${home}/record.json"
+    fi
+}
+
 # The proxy settings of a process. A proxy's URL may contain a password.
 proxies() {
     tr '\0' '\n' <"/proc/$1/environ" | grep -iE '^(https|no)_proxy=' | sed 's#//[^/@]*@#//#'
 }
 
 bootstrap_machine() {
-    local server pid
+    local server pid port
+    pid=$(pgrep -xo proxy-server)
+    port=$(server_port "${pid}" 2>/dev/null)
     section record jq '{version, release, options}' "${home}/record.json"
     [ -e /opt/openshift/.bootkube.done ] && echo "== ended"
     [ -e "${manifest}" ] && section server-pod cat "${manifest}"
@@ -110,9 +132,10 @@ bootstrap_machine() {
     section kube-apiserver ask https://localhost:6443/readyz
     section healthz ask "http://127.0.0.1:${health_port}/healthz"
     section readyz ask "http://127.0.0.1:${health_port}/readyz"
-    section metrics metrics http://127.0.0.1:8095/metrics
-    section sockets ss -Htan "sport = :${agent_port}"
-    pid=$(pgrep -xo proxy-server) && section arguments arguments "${pid}"
+    section metrics metrics "http://127.0.0.1:${admin_port}/metrics"
+    section agent-port echo "${port}"
+    section sockets ss -Htan "sport = :${port}"
+    [ "${pid}" = "" ] || section arguments arguments "${pid}"
     server=$(newest konnectivity-server)
     if [ "${server}" != "" ]; then
         section container state_of "${server}"
@@ -136,6 +159,7 @@ agents() {
 
 # agent NUMBER CONTAINER PROCESS: the agent, as seen from its own network namespace.
 agent() {
+    local port
     section "agent-$1.container" state_of "$2"
     if [ "$3" != 0 ]; then
         section "agent-$1.arguments" arguments "$3"
@@ -144,7 +168,8 @@ agent() {
         section "agent-$1.readyz" within "$3" ask "http://127.0.0.1:${health_port}/readyz"
         section "agent-$1.metrics" within "$3" metrics "http://127.0.0.1:${health_port}/metrics"
         # An unanswered dial shows here at once, but in the log only after 20 s.
-        section "agent-$1.dialling" nsenter --target "$3" --net ss -Htn state syn-sent "dport = :${agent_port}"
+        port=$(arguments "$3" | port_in proxy-server-port)
+        section "agent-$1.dialling" nsenter --target "$3" --net ss -Htn state syn-sent "dport = :${port}"
     fi
     section "agent-$1.log" log_of "$2"
 }

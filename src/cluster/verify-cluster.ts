@@ -1,5 +1,5 @@
 import { type V1Pod, type V1PodTemplateSpec, VersionApi } from "@kubernetes/client-node";
-import { isReady, listAgentPods } from "./agent-pods.ts";
+import { dialledBy, isReady, listAgentPods } from "./agent-pods.ts";
 import { ClusterApi, ignoreNotFound, requestOptions, readKubeconfig, describeApiError } from "./api.ts";
 import {
   agentName,
@@ -35,7 +35,7 @@ export async function clusterChecks(file: string): Promise<Check[]> {
   const onMachine = (command: string) => during(`on the bootstrap machine: ${command}`);
   const { workload, pods } = state;
   const template = JSON.stringify(workload?.template ?? {});
-  const host = /--proxy-server-host=([\w.:[\]-]+)/.exec(template)?.[1] ?? "<address>";
+  const dials = dialledBy(workload?.template.spec) ?? "<address>:<port>";
   const byToken = template.includes("--service-account-token-path=");
   /** The agents' own arguments may settle it. */
   const byCertificate = (run: Check["run"]) => () => {
@@ -44,7 +44,7 @@ export async function clusterChecks(file: string): Promise<Check[]> {
       ? notLookedAt("agents have tokens instead of certificates")
       : failed("agents are given neither a certificate nor a token (authentication: none)");
   };
-  const dial = `openssl s_client -connect ${host}:${ports.agent} -alpn h2 -ign_eof`;
+  const dial = `openssl s_client -connect ${dials} -alpn h2 -ign_eof`;
   const webhook = "create an object that one of your webhooks must allow, while the bootstrap runs";
 
   return toChecks({

@@ -78,7 +78,7 @@ const commonShape = (platforms: readonly Platform[]) => ({
     .describe("Your own tags, on every resource that accepts tags or labels."),
   firewall: oneOf("managed", "external")
     .default("managed")
-    .describe("`external`: no rule for 8091 is made; the one that is needed is an output."),
+    .describe("`external`: no rule for the tunnel's port is made; the one that is needed is an output."),
   replaceMachine: boolean().default(false).describe("Whether a changed payload replaces a running machine."),
   state: stateSchema,
   providerVersions: providerVersionsSchema(platforms),

@@ -76,8 +76,8 @@ export interface PlatformContext<Metadata = unknown> {
   readonly fixedAddress?: string;
   /** The nodes' networks, from the install config; empty if they are not known. */
   readonly machineNetworks: readonly string[];
-  /** Whether a rule for 8091 is created. */
-  readonly opensTunnelPort: boolean;
+  /** The tunnel's port, for which a rule is created. @default - none is */
+  readonly tunnelPort?: number;
   /** Public keys that the payload authorizes for core. @default - there is no payload */
   readonly sshKeys?: readonly string[];
   /** The user's own tags. */

@@ -28,11 +28,13 @@ function projectWith(platform: string, options: object, rest: object): Project {
   return project;
 }
 
+const portIn = (rest: object) => String((rest as { tunnel?: { port?: number } }).tunnel?.port ?? 8091);
+
 it.each(cases)("$platform holds every invariant: $name", ({ platform, option, rest, expected: full }) => {
   const project = projectWith(platform, option, rest);
   const stacks = project.synth();
   const open = !("firewall" in rest) && (rest as { tunnel?: unknown }).tunnel !== "off";
-  const expected: Expected = { ...full, sources: open ? full.sources : [], tags };
+  const expected: Expected = { ...full, tunnelPort: portIn(rest), sources: open ? full.sources : [], tags };
   expect(Object.keys(stacks)).toEqual([`${platform}-bootstrap`, `${platform}-teardown`]);
   for (const [name, stack] of Object.entries(stacks))
     for (const [invariant, violations] of Object.entries(invariants)) {
@@ -45,7 +47,7 @@ it.each(cases)("$platform holds every invariant: $name", ({ platform, option, re
 
 describe("every invariant can fail", () => {
   const [platform, { expected: full }] = ["aws", platforms.aws] as const;
-  const expected: Expected = { ...full, tags };
+  const expected: Expected = { ...full, tunnelPort: portIn({}), tags };
   const synthesized = projectWith(platform, {}, {}).synth()["aws-bootstrap"];
   /** A copy of the stack with one thing changed. */
   const broken = (change: (stack: StackJson) => void) => {
@@ -59,14 +61,17 @@ describe("every invariant can fail", () => {
 
   it.each<[keyof typeof invariants, (stack: StackJson) => void]>([
     [
-      "8091 is open to each source once",
+      "the tunnel's port is open to each source once",
       (stack) => (rule(stack).referenced_security_group_id = "sg-00000000000000000"),
     ],
-    ["8091 is open to each source once", (stack) => delete stack.resource.aws_vpc_security_group_ingress_rule],
-    ["a rule for 8091 has one source", (stack) => (rule(stack).cidr_ipv4 = "10.0.0.0/8")],
-    ["8091 is never open to anywhere", (stack) => (rule(stack).cidr_ipv4 = "0.0.0.0/0")],
-    ["8091 is never open to anywhere", (stack) => (rule(stack).cidr_ipv6 = "::/0")],
-    ["8091 is never open to anywhere", (stack) => delete rule(stack).referenced_security_group_id],
+    [
+      "the tunnel's port is open to each source once",
+      (stack) => delete stack.resource.aws_vpc_security_group_ingress_rule,
+    ],
+    ["a rule for the tunnel's port has one source", (stack) => (rule(stack).cidr_ipv4 = "10.0.0.0/8")],
+    ["the tunnel's port is never open to anywhere", (stack) => (rule(stack).cidr_ipv4 = "0.0.0.0/0")],
+    ["the tunnel's port is never open to anywhere", (stack) => (rule(stack).cidr_ipv6 = "::/0")],
+    ["the tunnel's port is never open to anywhere", (stack) => delete rule(stack).referenced_security_group_id],
     [
       "every rule opens one port of the bootstrap machine alone",
       (stack) => (rule(stack).security_group_id = "sg-0123456789abcdef0"),
@@ -102,11 +107,15 @@ describe("every invariant can fail", () => {
   });
 
   it.each<["azure" | "google", keyof typeof invariants, (rule: Block) => void]>([
-    ["azure", "8091 is open to each source once", (rule) => (rule.source_address_prefix = "10.9.0.0/24")],
-    ["azure", "a rule for 8091 has one source", (rule) => (rule.source_address_prefixes = ["10.9.0.0/24"])],
-    ["azure", "8091 is never open to anywhere", (rule) => (rule.source_address_prefix = "*")],
-    ["azure", "8091 is never open to anywhere", (rule) => (rule.source_address_prefixes = ["Internet"])],
-    ["azure", "8091 is never open to anywhere", (rule) => delete rule.source_address_prefix],
+    ["azure", "the tunnel's port is open to each source once", (rule) => (rule.source_address_prefix = "10.9.0.0/24")],
+    [
+      "azure",
+      "a rule for the tunnel's port has one source",
+      (rule) => (rule.source_address_prefixes = ["10.9.0.0/24"]),
+    ],
+    ["azure", "the tunnel's port is never open to anywhere", (rule) => (rule.source_address_prefix = "*")],
+    ["azure", "the tunnel's port is never open to anywhere", (rule) => (rule.source_address_prefixes = ["Internet"])],
+    ["azure", "the tunnel's port is never open to anywhere", (rule) => delete rule.source_address_prefix],
     [
       "azure",
       "every rule opens one port of the bootstrap machine alone",
@@ -117,10 +126,10 @@ describe("every invariant can fail", () => {
       "every rule opens one port of the bootstrap machine alone",
       (rule) => (rule.destination_port_range = "8000-9000"),
     ],
-    ["google", "8091 is open to each source once", (rule) => (rule.source_tags = ["others"])],
-    ["google", "a rule for 8091 has one source", (rule) => (rule.source_ranges = ["10.9.0.0/24"])],
-    ["google", "8091 is never open to anywhere", (rule) => (rule.source_ranges = ["0.0.0.0/0"])],
-    ["google", "8091 is never open to anywhere", (rule) => delete rule.source_tags],
+    ["google", "the tunnel's port is open to each source once", (rule) => (rule.source_tags = ["others"])],
+    ["google", "a rule for the tunnel's port has one source", (rule) => (rule.source_ranges = ["10.9.0.0/24"])],
+    ["google", "the tunnel's port is never open to anywhere", (rule) => (rule.source_ranges = ["0.0.0.0/0"])],
+    ["google", "the tunnel's port is never open to anywhere", (rule) => delete rule.source_tags],
     ["google", "every rule opens one port of the bootstrap machine alone", (rule) => delete rule.target_tags],
     [
       "google",
@@ -129,7 +138,7 @@ describe("every invariant can fail", () => {
     ],
   ])("%s: %s", (cloud, name, change) => {
     const all = exampleStack(cloud, {}, { tags });
-    const wanted: Expected = { ...platforms[cloud].expected, tags };
+    const wanted: Expected = { ...platforms[cloud].expected, tunnelPort: portIn({}), tags };
     expect(invariants[name](all, wanted)).toEqual([]);
     change(firstOf(all, cloud === "azure" ? "azurerm_network_security_rule" : "google_compute_firewall"));
     expect(invariants[name](all, wanted)).not.toEqual([]);

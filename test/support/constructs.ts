@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DataResource, TerraformStack, Testing, type testingMatchers } from "cdktf";
 import type { Construct } from "constructs";
 import { expect } from "vitest";
+import { MachineSpec } from "../../constructs/shared/machine-spec.ts";
 import { type PayloadContent, PayloadFile } from "../../constructs/shared/payload-file.ts";
 import type { StackJson } from "./stacks.ts";
 
@@ -35,6 +36,10 @@ export const stopsDeploy = {
 /** The payload, at the place where every stack has it. */
 export const payloadIn = (scope: Construct, content: PayloadContent = payloadContent) =>
   new PayloadFile(scope, "payload", { content });
+
+/** A machine's spec, with one part. */
+export const machineSpecIn = (scope: Construct, replaceMachine = false) =>
+  new MachineSpec(scope, "machine-spec", { payload: payloadIn(scope), parts: { size: "large" }, replaceMachine });
 
 /** A resource for others to depend on; its address is terraform_data.<id>. */
 export const resourceIn = (scope: Construct, id: string) => new DataResource(scope, id);

@@ -103,25 +103,25 @@ function textsIn(value: unknown): string[] {
 
 /** What must hold for every stack, whatever the config; each gives what violates it. */
 export const invariants = {
-  "8091 is open to each source once": (stack: StackJson, expected: Expected) => {
+  "the tunnel's port is open to each source once": (stack: StackJson, expected: Expected) => {
     const sources = rulesOf(stack)
-      .filter(({ port }) => port === "8091")
+      .filter(({ port }) => port === expected.tunnelPort)
       .flatMap((rule) => rule.sources);
     return JSON.stringify([...sources].sort()) === JSON.stringify([...expected.sources].sort())
       ? []
       : [`open to ${sources.join() || "nobody"}, expected ${expected.sources.join() || "nobody"}`];
   },
 
-  "a rule for 8091 has one source": (stack: StackJson) =>
+  "a rule for the tunnel's port has one source": (stack: StackJson, { tunnelPort }: Expected) =>
     rulesOf(stack)
-      .filter(({ port, sources }) => port === "8091" && sources.length !== 1)
+      .filter(({ port, sources }) => port === tunnelPort && sources.length !== 1)
       .map(({ address, sources }) => `${address} has ${sources.length}`),
 
-  "8091 is never open to anywhere": (stack: StackJson) =>
+  "the tunnel's port is never open to anywhere": (stack: StackJson, { tunnelPort }: Expected) =>
     rulesOf(stack)
       .filter(
         ({ port, sources }) =>
-          port.includes("8091") &&
+          port.includes(tunnelPort) &&
           (sources.length === 0 ||
             sources.some((source) => /^(\*|any|internet|0\.0\.0\.0.*|::.*|.*\/0)$/i.test(source))),
       )
@@ -129,7 +129,10 @@ export const invariants = {
 
   "every rule opens one port of the bootstrap machine alone": (stack: StackJson, expected: Expected) =>
     rulesOf(stack)
-      .filter(({ port, destination }) => !/^(22|8091|19531)$/.test(port) || !expected.destination.test(destination))
+      .filter(
+        ({ port, destination }) =>
+          !["22", "19531", expected.tunnelPort].includes(port) || !expected.destination.test(destination),
+      )
       .map(({ address, port, destination }) => `${address}: ${port} of ${destination}`),
 
   "everything carries the cluster's tag and the user's": (stack: StackJson, expected: Expected) =>
@@ -201,7 +204,9 @@ export const invariants = {
 
 /** What the config makes one expect. */
 export interface Expected {
-  /** Of the rules for 8091. */
+  /** As in a rule. */
+  readonly tunnelPort: string;
+  /** Of the rules for the tunnel's port. */
   readonly sources: readonly string[];
   /** The bootstrap machine's own group, tag or address. */
   readonly destination: RegExp;

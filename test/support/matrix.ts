@@ -65,7 +65,7 @@ export const platforms = {
 
 interface PlatformCases {
   /** For its example as it is. */
-  readonly expected: Omit<Expected, "tags">;
+  readonly expected: Omit<Expected, "tags" | "tunnelPort">;
   readonly options: Readonly<Record<string, object>>;
 }
 
@@ -76,6 +76,7 @@ const shared: Record<string, object> = {
   "http-connect over tcp, tokens": {
     tunnel: { protocol: "http-connect", transport: "tcp", authentication: "service-account-token" },
   },
+  "another port": { tunnel: { port: 9591 } },
   "no tunnel": { tunnel: "off" },
   "external firewall": { firewall: "external" },
   "replaceable machine": { replaceMachine: true },

@@ -57,6 +57,7 @@ const taken: readonly { readonly from: number; readonly to?: number; readonly us
   { from: 10443, to: 10444, user: "the router" },
   { from: 11443, user: "the kube-scheduler" },
   { from: 17697, user: "the kube-apiserver" },
+  { from: 18080, user: "CoreDNS of platforms without a cloud's DNS" },
   { from: 19531, user: "the journal gateway" },
   { from: 22623, to: 22624, user: "the machine-config server" },
   { from: 29101, to: 29103, user: "the network's metrics" },

@@ -1,4 +1,5 @@
 import { type Options, type Problem, problem } from "../errors.ts";
+import { ports } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
 type ProtocolAndTransport = `${TunnelOptions["protocol"]}/${TunnelOptions["transport"]}`;
@@ -17,16 +18,20 @@ export const transports: Record<ProtocolAndTransport, { works: true } | { works:
 
 /** Every contradiction between options. */
 export function combinationProblems(options: TunnelOptions): Problem[] {
-  const { protocol, transport, authentication, acceptUnauthenticatedAgents, agents, image } = options;
+  const { protocol, transport, authentication, acceptUnauthenticatedAgents, port, agents, image } = options;
   const chosen = transports[`${protocol}/${transport}`];
   const refusals: { options: Options; reason: string }[] = [];
   if (!chosen.works)
     refusals.push({ options: { "tunnel.protocol": protocol, "tunnel.transport": transport }, reason: chosen.reason });
+  if (transport === "tcp" && port === ports.server)
+    refusals.push({
+      options: { "tunnel.transport": transport, "tunnel.port": port },
+      reason: `the kube-apiserver dials the server on port ${ports.server}; give agents another port, or use \`transport: unix-socket\``,
+    });
   if (authentication === "none" && !acceptUnauthenticatedAgents)
     refusals.push({
       options: { "tunnel.authentication": authentication, "tunnel.acceptUnauthenticatedAgents": false },
-      reason:
-        "without authentication whoever reaches port 8091 can register as an agent and receive the kube-apiserver's traffic (CVE-2026-16242); use mtls, or set `acceptUnauthenticatedAgents: true` if that is what you want",
+      reason: `without authentication whoever reaches port ${port} can register as an agent and receive the kube-apiserver's traffic (CVE-2026-16242); use mtls, or set \`acceptUnauthenticatedAgents: true\` if that is what you want`,
     });
   if (authentication !== "none" && acceptUnauthenticatedAgents)
     refusals.push({

@@ -36,7 +36,7 @@ const tunnelOptionsSchema = z.strictObject(
     acceptUnauthenticatedAgents: boolean()
       .default(false)
       .describe(
-        "Must be true with `authentication: none`: whoever reaches port 8091 then receives the kube-apiserver's traffic.",
+        "Must be true with `authentication: none`: whoever reaches the tunnel's port then receives the kube-apiserver's traffic.",
       ),
     address: z
       .string({ error: "detect, an IP address or a DNS name" })
@@ -55,7 +55,9 @@ const tunnelOptionsSchema = z.strictObject(
       .describe(
         "Where the server listens for agents: the bootstrap address, every address, or another one of the machine's.",
       ),
-    port: agentPortSchema.describe("The TCP port on which the server listens for agents, and which they dial."),
+    port: agentPortSchema.describe(
+      "The TCP port on which the server listens for agents, and which they dial. A running machine keeps its own, and so does its rule.",
+    ),
     image: z
       .union(
         [

@@ -9,7 +9,7 @@ import { egressSelectorConfiguration } from "./egress-selector.ts";
 import { type RequiredIngress, requiredIngress } from "./required-ingress.ts";
 import { knowsFlag } from "./flags.ts";
 import { kubeApiServerOverride } from "./kube-apiserver-override.ts";
-import { asSeenByRender, home } from "./names.ts";
+import { asSeenByRender, home, ports } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 import { serverPod } from "./server-pod.ts";
 import { nodeSettings } from "./settings.ts";
@@ -109,7 +109,7 @@ function releaseProblems({ listenAddress, transport }: TunnelOptions, release: R
         options: { "tunnel.transport": transport },
         release,
         flag: "--server-bind-address",
-        advice: "port 8090 would be open on every address; use unix-socket",
+        advice: `port ${ports.server} would be open on every address; use unix-socket`,
       }),
     );
   return problems;
@@ -120,13 +120,12 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
   if (options.authentication === "none")
     warnings.push({
       code: "agents-unauthenticated",
-      message:
-        "AGENTS ARE NOT AUTHENTICATED (authentication: none): whoever reaches port 8091 can register as an agent and receive the kube-apiserver's traffic, webhook calls with secrets included.",
+      message: `AGENTS ARE NOT AUTHENTICATED (authentication: none): whoever reaches port ${options.port} can register as an agent and receive the kube-apiserver's traffic, webhook calls with secrets included.`,
     });
   if (options.listenAddress !== "all" && !knowsFlag("server", release, "agent-bind-address"))
     warnings.push({
       code: "listens-on-all",
-      message: `The proxy image of release ${release} listens on every address of the machine, for agents (8091, TLS) and for health (2041): the firewall rule is what limits it.`,
+      message: `The proxy image of release ${release} listens on every address of the machine, for agents (${options.port}, TLS) and for health (${ports.health}): the firewall rule is what limits it.`,
     });
   if (options.protocol === "http-connect" && !knowsFlag("server", release, "backend-dial-timeout"))
     warnings.push({

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { ports, routing, tls } from "../../../src/core/konnectivity/names.ts";
+import { routing, tls } from "../../../src/core/konnectivity/names.ts";
 import { type Lab } from "../../../lab/lab.ts";
+import { agentPortOf } from "../../../lab/lab-view.ts";
 import { waitFor } from "../../../lab/wait.ts";
 import type { LabMachine } from "../../../lab/machine.ts";
 import { readProjectText } from "../../../src/runtime/project-files.js";
@@ -47,7 +48,8 @@ export class RogueAgent {
   readonly #port: number;
   #log = "";
 
-  constructor({ node, addresses }: Lab, what: Shown, port: number) {
+  constructor(lab: Lab, what: Shown, port: number) {
+    const { node, addresses } = lab;
     this.#what = what;
     this.#node = node;
     this.#port = port;
@@ -55,7 +57,7 @@ export class RogueAgent {
     const [program = "", ...args] = node.enter([
       // nsenter is its parent: when that is killed, so is this.
       ...["setpriv", "--pdeathsig", "KILL", ensureGoProgram(currentProxy)["proxy-agent"]],
-      ...[`--proxy-server-host=${addresses.bootstrap}`, `--proxy-server-port=${ports.agent}`],
+      ...[`--proxy-server-host=${addresses.bootstrap}`, `--proxy-server-port=${agentPortOf(lab)}`],
       ...[`--agent-identifiers=${routing.identifier}`, `--ca-cert=${folder}/${ca}`],
       ...(pair === undefined ? [] : [`--agent-cert=${folder}/${pair}.crt`, `--agent-key=${folder}/${pair}.key`]),
       ...[`--health-server-port=${port}`, `--admin-server-port=${port + 1}`, "--sync-interval=250ms"],

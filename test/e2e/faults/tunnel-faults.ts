@@ -1,5 +1,6 @@
-import { agentName, ports, socket, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
+import { agentName, socket, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
 import { waitFor } from "../../../lab/wait.ts";
+import { agentPortOf } from "../../../lab/lab-view.ts";
 import type { LabMachine } from "../../../lab/machine.ts";
 import { type LoadedLab, processes } from "../load/loaded-lab.ts";
 import { type Fault, quiet } from "./fault.ts";
@@ -138,7 +139,7 @@ export const tunnelFaults: readonly Fault[] = [
     recovered: "connections that stand are not touched; killed agents dial until the port is open",
     strike: async (lab, pulse) => {
       const { bootstrap } = lab.lab;
-      const rule = `INPUT -p tcp --dport ${ports.agent} --syn -j DROP`;
+      const rule = `INPUT -p tcp --dport ${agentPortOf(lab.lab)} --syn -j DROP`;
       bootstrap.must(`iptables -I ${rule}`);
       const [first, second] = nodes(lab);
       let at: number;
@@ -212,7 +213,7 @@ export const tunnelFaults: readonly Fault[] = [
       ];
       const at = Number(second.must(line.join(" && ")));
       first.must(`ip route replace ${podNetwork(1)} via ${to}`);
-      const peers = `ss -Htn state established 'sport = ${ports.agent}'`;
+      const peers = `ss -Htn state established 'sport = ${agentPortOf(lab.lab)}'`;
       await waitFor("the new address", 60, () => lab.lab.bootstrap.run(peers).stdout.includes(`${to}:`));
       await lab.agentsAre(whole);
       return { at };

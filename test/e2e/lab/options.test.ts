@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { targetOf } from "../../../src/cli/target.ts";
 import { gatheredFiles } from "../../../src/cluster/gather.ts";
 import { collect } from "../../../src/cluster/collect.ts";
-import { agentName } from "../../../src/core/konnectivity/names.ts";
+import { agentName, staticPodManifest } from "../../../src/core/konnectivity/names.ts";
 import { hostOf } from "../../../lab/addresses.ts";
 import { ensureOldProxyImage } from "../../../lab/images.js";
 import { type Lab } from "../../../lab/lab.ts";
@@ -35,6 +35,7 @@ const cases = {
   },
   "http-connect over tcp with client certificates": { tunnel: { protocol: "http-connect", transport: "tcp" } },
   "IPv6 alone": { ipFamily: "IPv6" },
+  "another port for agents": { tunnel: { port: 9591 } },
   "a bootstrap.ign of 4.12 with a proxy of that time": { shape: "4.12", ...proxy("0.0.37") },
   "a bootstrap.ign of 4.14 with a proxy of that time, http-connect and tokens": {
     shape: "4.14",
@@ -51,13 +52,14 @@ const pairs: readonly (readonly [Case, Case?])[] = [
     "a bootstrap.ign of 4.14 with a proxy of that time, http-connect and tokens",
   ],
   ["http-connect over tcp with client certificates", "IPv6 alone"],
-  ["agents on the host network, and RSA keys", "a bootstrap.ign of 4.12 with a proxy of that time"],
-  ["a bootstrap.ign of 4.18 with a proxy of that time"],
+  ["agents on the host network, and RSA keys", "another port for agents"],
+  ["a bootstrap.ign of 4.12 with a proxy of that time", "a bootstrap.ign of 4.18 with a proxy of that time"],
 ];
 
 const furtherChecks: Partial<Record<Case, (lab: Lab, name: string) => void | Promise<void>>> = {
   "a bootstrap.ign of 4.12 with a proxy of that time": readyWithoutServer,
   "a bootstrap.ign of 4.14 with a proxy of that time, http-connect and tokens": gatheredWithoutSecrets,
+  "another port for agents": statusNamesThePort,
   "http-connect over tcp with client certificates": curlThroughTheServer,
   "http-connect over the socket, and a Deployment of two on two nodes": async (lab) => {
     for (const node of lab.nodes) await waitFor("an agent", 30, () => node.run("pgrep -x proxy-agent").status === 0);
@@ -112,6 +114,33 @@ async function readyWithoutServer({ bootstrap, node }: Lab, name: string): Promi
   };
   // Each run starts a hundred processes.
   await waitFor("port-refused, of a Ready agent", 60, refused, { every: 2 });
+}
+
+/** `status` finds the port on the machines: in what the server and the agent were started with. */
+async function statusNamesThePort({ bootstrap, node, addresses }: Lab, name: string): Promise<void> {
+  const target = `${addresses.bootstrap}:9591`;
+  const look = async () => (await collect(await targetOf({ name }), 200)).status;
+  expect(await look()).toMatchObject({
+    state: "carries",
+    server: { port: 9591, listens: [target], peers: [addresses.node] },
+    agents: [{ dials: target }],
+  });
+  expect(bootstrap.must("ss -Hltn 'sport = 8091'")).toBe("");
+  bootstrap.must("iptables -I INPUT -p tcp --dport 9591 -j DROP");
+  node.must("pkill -9 -x proxy-agent");
+  await waitFor(
+    "port-blocked",
+    60,
+    async () => {
+      const { findings } = await look();
+      return findings.some(({ code, advice }) => code === "port-blocked" && advice.startsWith("open TCP 9591 "));
+    },
+    { every: 2 },
+  );
+  // Without a server the payload's record knows the port.
+  bootstrap.must(`rm ${staticPodManifest}`);
+  await waitFor("the server's end", 60, () => bootstrap.run("pgrep -x proxy-server").status !== 0);
+  expect((await look()).server).toMatchObject({ healthz: 0, port: 9591 });
 }
 
 /** The agents' tokens are in none of what was gathered, nor is a key. */

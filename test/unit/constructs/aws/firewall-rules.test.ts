@@ -3,7 +3,7 @@ import { VpcSecurityGroupIngressRule } from "@cdktf/provider-aws/lib/vpc-securit
 import { describe, expect, it } from "vitest";
 import { FirewallRules, type Source } from "../../../../constructs/aws/firewall-rules.ts";
 import { bootstrapIngress, type IngressProps, type RuleIds } from "../../../../constructs/shared/ingress.ts";
-import { synthScope } from "../../../support/constructs.ts";
+import { machineSpecIn, synthScope } from "../../../support/constructs.ts";
 import { only, resources } from "../../../support/stacks.ts";
 
 const [controlPlane, workers] = ["sg-0123456789abcdef0", "sg-0123456789abcdef1"];
@@ -15,10 +15,11 @@ function stackWith(props: Partial<IngressProps<Source>> = {}) {
       name: "sample-bootstrap",
       ingress: bootstrapIngress<Source>({
         nodes: [controlPlane, workers].map((securityGroupId) => ({ securityGroupId })),
-        opensTunnelPort: true,
+        tunnelPort: 8091,
         ...props,
       }),
       vpcId: "vpc-0123456789abcdef0",
+      spec: machineSpecIn(scope),
       tags: { team: "platform" },
     });
     ({ ruleIds } = rules);
@@ -58,7 +59,7 @@ describe("the firewall rules on AWS", () => {
 
   it("allow ssh and the journal from IPv4 and IPv6 networks", () => {
     const { rules } = stackWith({
-      opensTunnelPort: false,
+      tunnelPort: undefined,
       allowedBootstrapSshCidr: "192.0.2.0/24",
       allowedBootstrapJournalCidr: "2001:db8::/32",
     });
@@ -66,6 +67,35 @@ describe("the firewall rules on AWS", () => {
       expect.objectContaining({ from_port: 19531, to_port: 19531, cidr_ipv6: "2001:db8::/32" }),
       expect.objectContaining({ from_port: 22, to_port: 22, cidr_ipv4: "192.0.2.0/24" }),
     ]);
+  });
+
+  it("keep another port than 8091 as long as the machine, and a plan says if the config's is another", () => {
+    const { rules, stack } = stackWith({ tunnelPort: 9591 });
+    for (const rule of rules)
+      expect(rule).toMatchObject({
+        from_port: 9591,
+        to_port: 9591,
+        lifecycle: {
+          ignore_changes: ["from_port", "to_port"],
+          replace_triggered_by: [expect.stringMatching(/^terraform_data\.payload_replacement_/)],
+        },
+      });
+    expect(Object.values(stack.check)).toEqual(
+      [0, 1].map((index) => ({
+        assert: [
+          {
+            condition: expect.stringMatching(
+              new RegExp(
+                `^\\$\\{aws_vpc_security_group_ingress_rule\\.[\\w-]*konnectivity-${index}_\\w+\\.to_port == 9591\\}$`,
+              ),
+            ) as string,
+            error_message: expect.stringMatching(/it is 9591 in the config now\. .*replaceMachine: true/) as string,
+          },
+        ],
+      })),
+    );
+    for (const rule of stackWith().rules) expect(rule).not.toHaveProperty("lifecycle");
+    expect(stackWith().stack.check).toEqual({});
   });
 
   it("have their IDs by what they are for", () => {

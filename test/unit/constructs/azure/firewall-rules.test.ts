@@ -8,30 +8,35 @@ import { type Block, resources } from "../../../support/stacks.ts";
 
 type Rule = Block & { lifecycle: { precondition: { condition: string; error_message: string }[] } };
 
-/** The rules in the order of their priorities. */
-function rulesOf(
+function stackWith(
   nodeSubnets: readonly string[],
   props: Partial<IngressProps<NetworkSource>> = {},
   firstPriority = 300,
 ) {
-  const stack = synthScope((scope) => {
+  return synthScope((scope) => {
+    const spec = specIn(scope, payloadIn(scope), { ipv6: true });
     new FirewallRules(scope, "firewall-rule", {
       name: "sample-bootstrap",
       ingress: bootstrapIngress<NetworkSource>({
         nodes: nodeSubnets.map((network) => ({ network })),
-        opensTunnelPort: true,
+        tunnelPort: 8091,
         ...props,
       }),
       networkSecurityGroup: "sample-nsg",
       resourceGroupName: "net-rg",
       firstPriority,
-      networkInterface: networkInterfaceIn(scope, specIn(scope, payloadIn(scope), { ipv6: true })),
+      networkInterface: networkInterfaceIn(scope, spec),
+      spec,
     });
   });
-  return (resources(stack, NetworkSecurityRule.tfResourceType) as Rule[]).sort(
+}
+
+/** The rules in the order of their priorities. */
+const rulesOf = (...args: Parameters<typeof stackWith>) =>
+  (resources(stackWith(...args), NetworkSecurityRule.tfResourceType) as Rule[]).sort(
     (a, b) => Number(a.priority) - Number(b.priority),
   );
-}
+
 const address = (index: number) => {
   const found = `azurerm_network_interface.network-interface.private_ip_addresses[${index}]`;
   return index === 0 ? `\${${found}}` : `\${try(${found}, "::")}`;
@@ -55,6 +60,32 @@ describe("the firewall rules on Azure", () => {
         destination_port_range: "8091",
       }) as object;
     expect(rulesOf(subnets)).toEqual([rule(0, "10.0.0.0/24"), rule(1, "10.0.1.0/24")]);
+  });
+
+  it("keep another port than 8091 as long as the machine, and a plan says if the config's is another", () => {
+    const rules = rulesOf(subnets, { tunnelPort: 9591 });
+    for (const rule of rules)
+      expect(rule).toMatchObject({
+        destination_port_range: "9591",
+        lifecycle: {
+          ignore_changes: ["destination_port_range"],
+          replace_triggered_by: [expect.stringMatching(/^terraform_data\.payload_replacement_/)],
+        },
+      });
+    const { check } = stackWith(subnets, { tunnelPort: 9591 });
+    expect(Object.keys(check)).toEqual(["machine_has_rule_konnectivity_0", "machine_has_rule_konnectivity_1"]);
+    expect(check.machine_has_rule_konnectivity_1).toMatchObject({
+      assert: [
+        {
+          condition: expect.stringMatching(
+            /^\$\{azurerm_network_security_rule\.[\w-]*konnectivity-1_\w+\.destination_port_range == "9591"\}$/,
+          ) as string,
+          error_message: expect.stringMatching(/it is 9591 in the config now\. .*replaceMachine: true/) as string,
+        },
+      ],
+    });
+    for (const rule of rulesOf(subnets)) expect(Object.keys(rule.lifecycle)).toEqual(["precondition"]);
+    expect(stackWith(subnets).check).toEqual({});
   });
 
   it("keep their names when another network is added to the first", () => {
@@ -96,7 +127,7 @@ describe("the firewall rules on Azure", () => {
 
   it("allow ssh and the journal from networks, to the machine's address of the same family", () => {
     const networks = { allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "2001:db8::/32" };
-    expect(rulesOf([], { opensTunnelPort: false, ...networks })).toMatchObject([
+    expect(rulesOf([], { tunnelPort: undefined, ...networks })).toMatchObject([
       {
         name: "sample-bootstrap-ssh",
         priority: 350,

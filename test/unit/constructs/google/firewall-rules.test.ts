@@ -2,7 +2,7 @@ import { ComputeFirewall } from "@cdktf/provider-google/lib/compute-firewall/ind
 import { describe, expect, it } from "vitest";
 import { FirewallRules, type Source } from "../../../../constructs/google/firewall-rules.ts";
 import { bootstrapIngress, type IngressProps, type RuleIds } from "../../../../constructs/shared/ingress.ts";
-import { synthScope } from "../../../support/constructs.ts";
+import { machineSpecIn, synthScope } from "../../../support/constructs.ts";
 import { resources } from "../../../support/stacks.ts";
 
 const tcp = (port: string) => [{ protocol: "tcp", ports: [port] }];
@@ -14,16 +14,17 @@ function stackWith(props: Partial<IngressProps<Source>> = {}) {
       name: "sample-bootstrap",
       ingress: bootstrapIngress<Source>({
         nodes: ["sample-master", "sample-worker"].map((networkTag) => ({ networkTag })),
-        opensTunnelPort: true,
+        tunnelPort: 8091,
         ...props,
       }),
       project: "host-project",
       network: "sample-network",
       targetTag: "sample-konnectivity",
+      spec: machineSpecIn(scope),
     });
     ({ ruleIds } = rules);
   });
-  return { ruleIds, rules: resources(stack, ComputeFirewall.tfResourceType) };
+  return { stack, ruleIds, rules: resources(stack, ComputeFirewall.tfResourceType) };
 }
 
 describe("the firewall rules on Google Cloud", () => {
@@ -51,7 +52,7 @@ describe("the firewall rules on Google Cloud", () => {
 
   it("allow ssh and the journal from networks", () => {
     const { rules } = stackWith({
-      opensTunnelPort: false,
+      tunnelPort: undefined,
       allowedBootstrapSshCidr: "192.0.2.0/24",
       allowedBootstrapJournalCidr: "198.51.100.0/24",
     });
@@ -63,6 +64,34 @@ describe("the firewall rules on Google Cloud", () => {
         target_tags: ["sample-konnectivity"],
       }) as object;
     expect(rules).toEqual([rule("journal", "19531", "198.51.100.0/24"), rule("ssh", "22", "192.0.2.0/24")]);
+  });
+
+  it("keep another port than 8091 as long as the machine, and a plan says if the config's is another", () => {
+    const { rules, stack } = stackWith({ tunnelPort: 9591 });
+    for (const rule of rules)
+      expect(rule).toMatchObject({
+        allow: tcp("9591"),
+        lifecycle: {
+          ignore_changes: ["allow"],
+          replace_triggered_by: [expect.stringMatching(/^terraform_data\.payload_replacement_/)],
+        },
+      });
+    expect(Object.values(stack.check)).toEqual(
+      [0, 1].map((index) => ({
+        assert: [
+          {
+            condition: expect.stringMatching(
+              new RegExp(
+                `^\\$\\{contains\\(.* in google_compute_firewall\\.[\\w-]*konnectivity-${index}_\\w+\\.allow : .*"9591"\\)\\}$`,
+              ),
+            ) as string,
+            error_message: expect.stringMatching(/it is 9591 in the config now\. .*replaceMachine: true/) as string,
+          },
+        ],
+      })),
+    );
+    for (const rule of stackWith().rules) expect(rule).not.toHaveProperty("lifecycle");
+    expect(stackWith().stack.check).toEqual({});
   });
 
   it("have their IDs by what they are for", () => {

@@ -105,6 +105,21 @@ describe("config check", () => {
     expect(readdirSync(project.folder).sort()).toEqual(["coreos-stream.json", "konnectivity.yaml", "ocp"]);
   });
 
+  it("says that OpenShift's own rules admit a port, if they do", async () => {
+    const hint = /^firewall {2}managed; the rules of OpenShift's UPI templates for 9000–9999 admit 9591 already/m;
+    const checked = async (rest: object) => {
+      const other = new Project(changedExample("aws", {}, rest), { files: exampleOf("aws").files });
+      const { stdout } = await run("config", "check", "--config", other.configFile);
+      other.remove();
+      return stdout;
+    };
+    const stdout = await checked({ tunnel: { port: 9591 } });
+    expect(stdout).toMatch(/^tunnel .* port 9591$/m);
+    expect(stdout).toMatch(hint);
+    for (const rest of [{}, { tunnel: { port: 8192 } }, { tunnel: { port: 9591 }, firewall: "external" }])
+      expect(await checked(rest)).not.toMatch(/^firewall/m);
+  });
+
   it("says of the local platform what it is", async () => {
     const file = join(root, "local.yaml");
     writeFileSync(file, "local: { name: mine, nodes: 2 }\n");

@@ -12,7 +12,8 @@ const certificate = (file: string, hours = 20): Certificate => ({
 /** A server with a connected agent, with these changes. */
 const server = (changes: Partial<ServerStatus> = {}): ServerStatus => ({
   ...{ machine: "bootstrap", now, ended: false, wanted: true, failedStage: undefined, said: undefined },
-  ...{ healthz: 200, readyz: 200, agents: 1, dialErrors: {}, pendingDials: 0, listens: ["10.0.0.10:8091"] },
+  ...{ healthz: 200, readyz: 200, agents: 1, dialErrors: {}, pendingDials: 0, port: 8091 },
+  listens: ["10.0.0.10:8091"],
   ...{ peers: ["10.0.0.20"], formerPeers: [], lastLogLine: undefined },
   certificates: [certificate("serving/ca.crt"), certificate("serving/tls.crt")],
   ...changes,
@@ -137,6 +138,28 @@ describe("the diagnosis", () => {
     expect(text).toContain(
       "\nwrong: node-0 does not reach 10.0.0.10:8091: these words; the port is blocked between them.\n  → open TCP 8091 from the nodes",
     );
+  });
+
+  it("names the port that server and agents were started with", () => {
+    const dials = "10.0.0.10:9591";
+    const advice = (what: Observations) => diagnose(what).findings[0]?.advice;
+    const cluster = (pods: ReturnType<typeof pod>[]) => ({ cluster: { ended: false, pods, events: [] } });
+    expect(advice(observed(server({ ...alone, port: 9591 }), disconnected("no-answer")))).toMatch(
+      /^open TCP 9591 from/,
+    );
+    expect(advice(observed(undefined, disconnected("refused", { dials })))).toMatch(/^open TCP 9591 from/);
+    // The API alone.
+    const reason = { code: "no-answer", words: "these words" };
+    const [byApi] = diagnose({ ...observed(), ...cluster([pod({ reason, dials })]) }).findings;
+    expect(byApi).toMatchObject({
+      what: expect.stringContaining("node-0 does not reach 10.0.0.10:9591: these words") as string,
+      advice: "open TCP 9591 from the nodes to the bootstrap machine",
+    });
+    expect(diagnose({ ...observed(server({ ...alone, port: 9591 })), ...cluster([pod()]) }).findings[0]?.what).toMatch(
+      /none is connected: port 9591 is blocked/,
+    );
+    const former = server({ ...alone, port: 9591, formerPeers: ["10.0.0.20"] });
+    expect(diagnose(observed(former)).findings[0]?.what).toMatch(/^10\.0\.0\.20 come to port 9591 but/);
   });
 
   it("says why the state is unknown", () => {

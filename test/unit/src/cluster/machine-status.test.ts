@@ -16,6 +16,19 @@ describe("the status of a machine", () => {
     expect(proxyWith("https_proxy=http://p:3128\nNO_PROXY=.svc,10.0.0.10")).toBeUndefined();
   });
 
+  it("reports the port for agents", () => {
+    const portOf = (text: string) =>
+      parseProbe(
+        new Map([
+          ["record", "{}"],
+          ["agent-port", text],
+        ]),
+      ).server?.port;
+    expect(portOf("9591")).toBe(9591);
+    // Of a machine that does not say it, or something else.
+    for (const text of ["", "jq: error", "123456"]) expect(portOf(text)).toBe(8091);
+  });
+
   it("reports the stage of the tunnel in which bootkube.sh fails", () => {
     const failedIn = (...stages: readonly (object | string)[]) =>
       parseProbe(

@@ -16,7 +16,9 @@ describe("the probe", () => {
   it("uses the names and ports of the tunnel", () => {
     const values = { home, manifest: staticPodManifest, configs: kasConfig.host };
     for (const [name, value] of Object.entries(values)) expect(probeScript).toContain(`\n${name}=${value}\n`);
-    expect(probeScript).toContain(`\nagent_port=${ports.agent}\nhealth_port=${ports.health}\n`);
+    expect(probeScript).toContain(
+      `\ndefault_port=${ports.agent}\nhealth_port=${ports.health}\nadmin_port=${ports.admin}\n`,
+    );
     expect(probeScript).toContain(egressSelector.host.replace(kasConfig.host, "${configs}"));
     expect(probeScript).toContain(`${mounted}/certs`);
     for (const name of [agentName, serverName]) expect(probeScript).toContain(`newest ${name}`);

@@ -162,6 +162,7 @@ describe("a bad value", () => {
         { port: 9978, user: "etcd" },
         { port: 10_250, user: "the kubelet and the control plane" },
         { port: 10_259, user: "the kubelet and the control plane" },
+        { port: 18_080, user: "CoreDNS of platforms without a cloud's DNS" },
         { port: 19_531, user: "the journal gateway" },
         { port: 2041, user: "the tunnel's own health checks" },
         { port: 8095, user: "the tunnel's own metrics" },
@@ -391,6 +392,11 @@ describe("options together", () => {
       config: { agents: { replicas: 3 } },
       names: ["tunnel.agents.kind DaemonSet", "tunnel.agents.replicas 3"],
     },
+    {
+      why: "the kube-apiserver's port is not the agents'",
+      config: { protocol: "http-connect", transport: "tcp", port: 8090 },
+      names: ["tunnel.transport tcp", "tunnel.port 8090", "unix-socket"],
+    },
   ])("are refused when they contradict each other: $why", ({ config, names }) => {
     const problems = problemsOf(() => render(config));
     expect(problems.map(({ code }) => code)).toEqual(["combination-refused"]);
@@ -516,6 +522,15 @@ describe("a warning", () => {
         message: expect.stringMatching(/^AGENTS ARE NOT AUTHENTICATED.*8091/) as string,
       },
     ]);
+  });
+
+  it("names the tunnel's port", () => {
+    const config = { authentication: "none", acceptUnauthenticatedAgents: true, port: 9591 };
+    const [none, all] = render(config, "4.12-4.13").warnings;
+    expect(none?.message).toContain("whoever reaches port 9591 ");
+    expect(all?.message).toContain("for agents (9591, TLS) and for health (2041)");
+    const [refused] = problemsOf(() => render({ authentication: "none", port: 9591 }));
+    expect(refused?.message).toContain("whoever reaches port 9591 ");
   });
 
   it.each([
