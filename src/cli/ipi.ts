@@ -13,12 +13,13 @@ import { ipiAgentPort } from "../core/konnectivity/agent-port.ts";
 import { shellWord } from "../core/shell-word.ts";
 import { removePartials, replaceFile, replaceKeepingOriginal, restoreOriginal } from "../files/keep-original.ts";
 import { folderWarnings } from "../files/private-folder.ts";
+import { ipiCheckCommand } from "./ipi-check.ts";
 import { describePreparation, describeRestoration, type RestoredFolder } from "./ipi-text.ts";
 import { jsonOption, type Output } from "./output.ts";
 
 const installDir = ["<install-dir>", 'folder in which "openshift-install create ignition-configs" ran'] as const;
 
-/** `ipi prepare` and `ipi restore`: the tunnel for "openshift-install create cluster". */
+/** `ipi prepare`, `ipi restore` and `ipi check`: the tunnel for "openshift-install create cluster". */
 export function ipiCommand(output: Output): Command {
   const command = new Command("ipi").description('the tunnel for "openshift-install create cluster"');
   command
@@ -38,7 +39,7 @@ export function ipiCommand(output: Output): Command {
     .action((folder: string, options: { json?: boolean }) => {
       restore(folder, options, output);
     });
-  return command;
+  return command.addCommand(ipiCheckCommand(output));
 }
 
 function prepare(folder: string, options: { config?: string; json?: boolean }, output: Output): void {

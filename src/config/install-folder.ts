@@ -1,6 +1,7 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { bootstrapName, type InstallFolder, originalName } from "../core/ipi/install-folder.ts";
+import { logName } from "../core/ipi/install-log.ts";
 import { machineConfigNames, stateFileName } from "../core/ipi/installer-state.ts";
 import { signingKey } from "../core/ipi/refusals.ts";
 import { UserError, problem } from "../core/errors.ts";
@@ -24,12 +25,20 @@ export function readInstallFolder(path: string): InstallFolder {
   return {
     path,
     names: [...namesIn(path), ...[signingKey].filter((name) => isThere(join(path, name)))],
-    ...(bootstrapIgn !== undefined && { bootstrapIgn }),
+    ...(bootstrapIgn !== undefined && { bootstrapIgn, bootstrapWritten: writtenAt(join(path, bootstrapName)) }),
     ...(original !== undefined && { original }),
     ...(state !== undefined && { stateText: state.toString("utf8") }),
     machineConfigs: Object.fromEntries(machineConfigs),
   };
 }
+
+/** Reads the log of openshift-install. @returns an empty text if there is none */
+export function readInstallLog(path: string): string {
+  return readSmallFile(join(path, logName), largest, "check its permissions")?.toString("utf8") ?? "";
+}
+
+/** It may have been consumed since it was read. */
+const writtenAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtime;
 
 function namesIn(path: string): string[] {
   try {

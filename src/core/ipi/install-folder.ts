@@ -18,6 +18,8 @@ export interface InstallFolder {
   readonly names: readonly string[];
   /** @default - the folder has none */
   readonly bootstrapIgn?: Buffer;
+  /** When bootstrap.ign was written. */
+  readonly bootstrapWritten?: Date;
   /** The file that `originalName` names. @default - the folder has none */
   readonly original?: Buffer;
   /** Text of the state file. @default - the folder has none */

@@ -375,14 +375,18 @@ describe("killed at any change of the disk", () => {
         const folder = installDir();
         begin(folder);
         const before = new Set(
-          [...readFiles(folder)].filter(([name]) => name.startsWith("bootstrap.ign")).map(([, bytes]) => bytes.toString()),
+          [...readFiles(folder)]
+            .filter(([name]) => name.startsWith("bootstrap.ign"))
+            .map(([, bytes]) => bytes.toString()),
         );
         const words = args(folder);
         ({ killed } = killAtWrite(at, runIpi(...words)));
         const files = readFiles(folder);
         const context = `${title}, killed at change ${at}`;
         expect(whole, context).toContain(String(files.get("bootstrap.ign")));
-        const left = [...files].filter(([name]) => name.startsWith("bootstrap.ign")).map(([, bytes]) => bytes.toString());
+        const left = [...files]
+          .filter(([name]) => name.startsWith("bootstrap.ign"))
+          .map(([, bytes]) => bytes.toString());
         // Payloads can be built again; anything else that existed still exists, or is in openshift-install's state.
         for (const text of before)
           if (!text.includes("konnectivity-bootstrap/record.json")) expect(left, context).toContain(text);
