@@ -4,6 +4,7 @@ import { description, version } from "../core/package.ts";
 import { describeProblem, UserError } from "../core/errors.ts";
 import { configCommand } from "./config.ts";
 import { gatherCommand } from "./gather.ts";
+import { ipiCommand } from "./ipi.ts";
 import { labCommand } from "./lab.ts";
 import { type Output, outputTo } from "./output.ts";
 import { payloadCommand } from "./payload.ts";
@@ -20,6 +21,7 @@ export async function main(
     .description(description)
     .version(version)
     .enablePositionalOptions()
+    .addCommand(ipiCommand(output))
     .addCommand(payloadCommand(output))
     .addCommand(configCommand(output))
     .addCommand(labCommand(output))

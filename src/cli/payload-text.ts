@@ -41,6 +41,7 @@ export function describePayload(found: InspectedPayload): string {
     `payload   of konnectivity-bootstrap ${record.version}, for release ${record.release}`,
     `size      ${found.bytes} bytes, of which the tunnel is ${found.addedBytes}`,
     `sha512    ${found.sha512}`,
+    ...describeSinceBuild(found.sinceBuild),
     "",
     "options",
     ...indent(stringify(record.options, { lineWidth: 0 })),
@@ -51,6 +52,18 @@ export function describePayload(found: InspectedPayload): string {
     "bootkube.sh",
     ...indent(found.diff),
   ]);
+}
+
+/** What openshift-install, or somebody else, did to the payload. Nothing for one that is as it was built. */
+function describeSinceBuild({ rewritten, filesAdded }: InspectedPayload["sinceBuild"]): string[] {
+  if (!rewritten && filesAdded.length === 0) return [];
+  return [
+    `unchanged the tunnel's files and its lines in bootkube.sh, exactly as they were built`,
+    ...(rewritten
+      ? ["changed   the order of keys: the payload was written again after the build, as openshift-install does"]
+      : []),
+    ...filesAdded.map((path) => `added     ${path}, after the build`),
+  ];
 }
 
 export function describePointer(found: InspectedPointer): string {

@@ -32,8 +32,8 @@ export function statusCommand(output: Output): Command {
         const text = statusText(status);
         if (text !== before) {
           if (options.json !== true) output.text(before === "" ? text : `\n${new Date().toISOString()}\n${text}`);
-          else if (options.watch === true) output.text(`${JSON.stringify(toJson(status))}\n`);
-          else output.json(toJson(status));
+          else if (options.watch === true) output.text(`${JSON.stringify(statusJson(status))}\n`);
+          else output.json(statusJson(status));
         }
         before = text;
         const fine = status.state === "carries" || status.state === "ended";
@@ -45,7 +45,7 @@ export function statusCommand(output: Output): Command {
 }
 
 /** Without the pods' logs, which `gather` has. */
-function toJson({ cluster, ...rest }: Status) {
+export function statusJson({ cluster, ...rest }: Status) {
   if (cluster === undefined) return { ...rest, cluster };
   // 0.1.0's name for it is `silent`.
   if ("unreachable" in cluster) return { ...rest, cluster: { ...cluster, silent: cluster.unreachable } };

@@ -82,7 +82,7 @@ async function transportsOfLab(name: string): Promise<Transport[]> {
 }
 
 /** ssh would take a leading "-" for an option. */
-function sshDestination(destination: string): string {
+export function sshDestination(destination: string): string {
   if (!/^[^-\s]\S*$/.test(destination)) throw new InvalidArgumentError("Give user@address, or a name of ssh's config.");
   return destination;
 }

@@ -70,10 +70,15 @@ function gateCommand(output: Output): Command {
 function sweepCommand(output: Output): Command {
   return new Command("sweep")
     .description("delete what the tunnel put into the cluster, without waiting; absent is success")
-    .addArgument(platformArgument())
+    .addArgument(new Argument("[platform]", "whose stacks; not needed with --kubeconfig").choices(platformNames))
     .option(...configOption)
     .option(...kubeconfigOption)
-    .action(async (platform: string, options: TeardownOptions) => {
+    .action(async (platform: string | undefined, options: TeardownOptions, command: Command) => {
+      if (platform === undefined) {
+        if (options.kubeconfig === undefined) command.error("error: name the platform, or give --kubeconfig");
+        await sweep(options.kubeconfig, undefined, output);
+        return;
+      }
       const config = configFor(options);
       const lab = labNameIn(configFormat, config, platform);
       if (lab !== undefined && options.kubeconfig === undefined) {

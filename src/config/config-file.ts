@@ -12,6 +12,12 @@ export interface Config extends CommonConfig {
 }
 export type PlatformConfig = Readonly<Record<string, unknown>>;
 
+/** Defaults that depend on what a command does. */
+export interface CommandDefaults {
+  /** Of `tunnel.port`. @default - the config format's */
+  readonly agentPort?: number;
+}
+
 /** Reads a config file, or reports everything that is wrong with it. Without a file everything has its default. */
 export function readConfig(format: ConfigFormat, file: string | undefined, advice?: string): Config {
   return useConfig(format, file, advice, (config) => config);
@@ -23,8 +29,9 @@ export function useConfig<T>(
   file: string | undefined,
   advice: string | undefined,
   use: (config: Config) => T,
+  defaults: CommandDefaults = {},
 ): T {
-  const { config, problems, locate } = readPartialConfig(format, file, advice);
+  const { config, problems, locate } = readPartialConfig(format, file, advice, defaults);
   if (problems.length > 0) throw new UserError(...problems);
   try {
     return use(config);
@@ -59,10 +66,12 @@ export function readPartialConfig(
   format: ConfigFormat,
   file: string | undefined,
   advice = "write one with `npx konnectivity-bootstrap config init <platform>`, or check its name",
+  defaults: CommandDefaults = {},
 ): PartialConfig {
   const yaml = file === undefined ? undefined : readYaml(file, advice);
   const locate = (found: Problem) => (yaml === undefined ? found : withPosition(found, yaml));
-  const value = isObject(yaml?.value) ? withoutBlanks(withBlankPlatforms(format, yaml.value)) : (yaml?.value ?? {});
+  const given = isObject(yaml?.value) ? withoutBlanks(withBlankPlatforms(format, yaml.value)) : (yaml?.value ?? {});
+  const value = withDefaults(given, defaults);
   const result = format.schema.safeParse(value);
   const templates = templatesIn(value);
   if (result.success)
@@ -80,6 +89,13 @@ export function readPartialConfig(
     issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
   );
   return { config, problems, invalidOptions, locate };
+}
+
+/** Before the format's own defaults, because afterwards a given value looks like a default. */
+function withDefaults(value: unknown, { agentPort }: CommandDefaults): unknown {
+  if (agentPort === undefined || !isObject(value)) return value;
+  const { tunnel = {} } = value;
+  return isObject(tunnel) ? { ...value, tunnel: { port: agentPort, ...tunnel } } : value;
 }
 
 function toConfig(format: ConfigFormat, raw: RawConfig): Config {

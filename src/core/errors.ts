@@ -163,6 +163,43 @@ const sentences = {
     `${p.file} is not a kubeconfig that can be used: ${p.detail}; give the one in auth/ of the install folder.`,
   "cluster-unreachable": (p: { server: string; reason: string }) =>
     `${p.server} cannot be asked: ${p.reason}; check the kubeconfig, and the way to that address.`,
+
+  // openshift-install create cluster
+  "installer-state-missing": (p: { file: string }) =>
+    `${p.file} does not exist, and without it openshift-install cannot create this cluster: give the folder in which "openshift-install create ignition-configs" ran, with everything that it wrote.`,
+  "installer-state-invalid": (p: { file: string; detail: string }) =>
+    `${p.file} is not the state that "openshift-install create ignition-configs" writes: ${p.detail}; run it again in a new folder.`,
+  "ipi-config-changed": (p: { file: string }) =>
+    `${p.file} differs from openshift-install's state file, and "create cluster" would then discard the tunnel: undo the change, or delete the file, because the state file has a copy.`,
+  "ipi-input-present": (p: { file: string }) =>
+    `${p.file} is in the install folder, and "openshift-install create cluster" would read it and discard the tunnel: move it to another folder, or run "openshift-install create ignition-configs" again if you need what it says.`,
+  "ipi-certificates-end": (p: { count: string; path: string; ends: string }) =>
+    `${p.count} in bootstrap.ign expired, or will within the hour, and the first one, ${p.path}, ends ${p.ends}: run "openshift-install create ignition-configs" again in a new folder.`,
+  "ipi-spec-version": (p: { version: string; expected: string }) =>
+    `bootstrap.ign has Ignition spec version ${p.version}, and openshift-install writes it again as ${p.expected}, without what that version does not know: give the bootstrap.ign that openshift-install wrote.`,
+  "ipi-outside-spec": (p: { where: readonly string[]; more: number; spec: string }) =>
+    `bootstrap.ign has what Ignition spec ${p.spec} does not know, and openshift-install would drop it or fail: remove ${p.where.join(", ")}${p.more === 0 ? "" : ` and ${p.more} more`}.`,
+  "ipi-payload-too-large": (p: { bytes: number; limit: number }) =>
+    `With the tunnel, bootstrap.ign has ${p.bytes} bytes, and above ${p.limit} it does not fit into the Secret by which openshift-install gives it to the machine: remove manifests or files that you added.`,
+  "ipi-own-tunnel": () =>
+    'The installer\'s own tunnel is switched on in this bootstrap.ign (feature gate), and nothing needs to be prepared: run "openshift-install create cluster" as usual.',
+  "ipi-agent-based": (p: { found: string }) =>
+    `This folder belongs to an agent-based installation (${p.found}), whose bootstrap.ign is made on the rendezvous host: there is no way to add a tunnel.`,
+  "ipi-cluster-exists": (p: { found: string }) =>
+    `openshift-install has already begun to create a cluster from this folder (${p.found}): begin in a new folder.`,
+  "ipi-upi-platform": (p: { platform: string }) =>
+    `openshift-install does not create machines on platform ${p.platform}: build the payload with "npx konnectivity-bootstrap payload build", and give it to your bootstrap machine.`,
+  "ipi-without-tunnel": (p: { tunnel: string }) =>
+    `The config says \`tunnel: ${p.tunnel}\`, so there is nothing to add to bootstrap.ign: leave out --config, or give options of a tunnel.`,
+  "ipi-consumed": (p: { file: string; folder: string }) =>
+    `${p.file} is gone because "openshift-install create cluster" has read it: see what became of it with "npx konnectivity-bootstrap ipi check ${p.folder}".`,
+  "ipi-bootstrap-missing": (p: { file: string; advice: string }) => `${p.file} does not exist: ${p.advice}.`,
+  "ipi-bootstrap-unknown": (p: { file: string; original: string; state: string }) =>
+    `${p.file} is neither the payload that was built from ${p.original}, nor that file, nor what ${p.state} has, and nothing was changed: keep the one that you want as ${p.file} and move the other to another folder.`,
+  "ipi-original-missing": (p: { file: string; original: string }) =>
+    `${p.file} is a payload, and the bootstrap.ign that it was built from is neither in ${p.original} nor in openshift-install's state file: put it back, or run "openshift-install create ignition-configs" again in a new folder.`,
+  "ipi-changed-meanwhile": (p: { file: string }) =>
+    `${p.file} was changed by another program while this one ran, and was left as it is: run the same command again when openshift-install has ended.`,
 } satisfies Record<string, (parameters: never) => string>;
 
 type Sentences = typeof sentences;

@@ -1,6 +1,8 @@
 import {
   closeSync,
+  constants,
   fchmodSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   openSync,
@@ -20,6 +22,29 @@ export function readUserFile(file: string, advice: string): string {
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new UserError(problem("file-unreadable", { file, reason: reasonOf(error), advice }));
+  }
+}
+
+/**
+ * Reads a file that is at most so large. Only a regular one: reading a pipe or a device may never end.
+ * @returns undefined if there is none
+ */
+export function readSmallFile(file: string, maxBytes: number, advice: string): Buffer | undefined {
+  const refuse = (reason: string) => new UserError(problem("file-unreadable", { file, reason, advice }));
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    if (stat.isDirectory()) throw refuse("it is a folder");
+    if (!stat.isFile()) throw refuse("it is not a regular file");
+    if (stat.size > maxBytes) throw refuse(`it has ${stat.size} bytes, more than ${maxBytes}`);
+    return readFileSync(descriptor);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw refuse(reasonOf(error));
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
@@ -131,7 +156,8 @@ export function writeNewUserFile(file: string, bytes: Uint8Array, advice: string
 /** The name under which a file is written before it is renamed. */
 export const partialOf = (name: string) => `.${name}.partial`;
 
-function writeWhole(file: string, content: string | Uint8Array): void {
+/** Writes a new file for its owner only, to the disk. */
+export function writeWhole(file: string, content: string | Uint8Array): void {
   const descriptor = openSync(file, "wx", 0o600);
   try {
     fchmodSync(descriptor, 0o600); // whatever the umask is

@@ -6,17 +6,34 @@ import type { FileEntry } from "./config.ts";
 const certificatePath = /^\/opt\/openshift\/tls\/[^/]+\.crt$/;
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
+/** A certificate in an Ignition config, and when it ends. */
+export interface CertificateEnd {
+  readonly path: string;
+  readonly ends: Date;
+}
+
+/** The certificates that end before a time, the first to end first. */
+export function certificatesEndingBefore(
+  files: readonly FileEntry[],
+  time: Date,
+  isCertificate = /\.crt$/,
+): CertificateEnd[] {
+  return files
+    .filter((file) => isCertificate.test(file.path))
+    .flatMap((file) => certificatesOf(file).map(({ validTo }) => ({ path: file.path, ends: new Date(validTo) })))
+    .filter(({ ends }) => ends < time)
+    .sort((a, b) => a.ends.getTime() - b.ends.getTime());
+}
+
+/** "One certificate", or how many. */
+export const countCertificates = (count: number) => (count === 1 ? "One certificate" : `${count} certificates`);
+
 /** Some certificates in a bootstrap.ign are valid for one day: a machine with an older one never comes up. */
 export function expiryWarnings(files: readonly FileEntry[], now: Date): Warning[] {
-  const expired = files
-    .filter((file) => certificatePath.test(file.path))
-    .flatMap((file) => certificatesOf(file).map((certificate) => ({ path: file.path, ends: certificate.validTo })))
-    .map(({ path, ends }) => ({ path, ends: new Date(ends) }))
-    .filter(({ ends }) => ends < now)
-    .sort((a, b) => a.ends.getTime() - b.ends.getTime());
+  const expired = certificatesEndingBefore(files, now, certificatePath);
   const [first] = expired;
   if (first === undefined) return [];
-  const count = expired.length === 1 ? "One certificate" : `${expired.length} certificates`;
+  const count = countCertificates(expired.length);
   return [
     {
       code: "ignition-expired",

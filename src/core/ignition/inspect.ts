@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import { UserError, problem } from "../errors.ts";
 import { anchorNames, anchors, bootkubePath } from "./bootkube.ts";
 import { decodeContents, replaceContents, UndecodableError } from "./contents.ts";
-import { type IgnitionConfig, isObject, parseIgnition } from "./config.ts";
+import { type FileEntry, type IgnitionConfig, isObject, parseIgnition } from "./config.ts";
 import { withoutQuery } from "./pointer.ts";
-import { digestOf, findRecord, type PayloadRecord, recordPath } from "./record.ts";
+import { digestOf, findRecord, isPayload, type PayloadRecord, recordPath } from "./record.ts";
 import { withDigest } from "./serialize.ts";
+import { fileEntry } from "./transform.ts";
 
 export interface InspectedPayload {
   readonly kind: "payload";
@@ -26,6 +28,13 @@ export interface InspectedPayload {
   readonly addedBytes: number;
   /** Unified diff of bootkube.sh. */
   readonly diff: string;
+  /** What happened to it after it was built. The tunnel's own files and lines are as they were, or it is refused. */
+  readonly sinceBuild: {
+    /** Whether another program wrote it again, as "openshift-install create cluster" does: in the spelling of its own types. */
+    readonly rewritten: boolean;
+    /** Files that were appended. */
+    readonly filesAdded: readonly string[];
+  };
 }
 
 export interface InspectedPointer {
@@ -44,6 +53,8 @@ const defaultMode = 0o644;
 /** Reads a payload or a pointer back. The only file contents in the result are our own lines of bootkube.sh: no secret. */
 export function inspectIgnition(text: string, file: string): InspectedPayload | InspectedPointer {
   const config = parse(text, file);
+  // Go's own marshalling writes an empty `replace` into every config: a payload that such a program wrote looks like a pointer.
+  if (isPayload(config)) return inspectPayload(config, text, file);
   return inspectPointer(config, text) ?? inspectPayload(config, text, file);
 }
 
@@ -92,10 +103,7 @@ function inspectPayload(config: IgnitionConfig, text: string, file: string): Ins
   if (!Array.isArray(recorded) || anchorNames.some((name) => typeof record.insertions[name] !== "string"))
     throw damaged("its record is not whole");
   const found = [...record.added, recordPath].map((path) => ({ path, ...entryOf(path) }));
-  const asBuilt = found
-    .filter(({ path }) => path !== recordPath)
-    .map(({ path, entry, content }) => ({ path, mode: entry.mode ?? defaultMode, text: content.toString("utf8") }));
-  if (digestOf(asBuilt) !== record.addedSha256) throw damaged("a file that the tunnel added is not as it was built");
+  if (!isAsBuilt(files, record)) throw damaged("a file that the tunnel added is not as it was built");
   const bootkube = entryOf(bootkubePath);
   const patched = bootkube.content.toString("utf8");
   const original = withoutInsertions(patched, record);
@@ -111,11 +119,38 @@ function inspectPayload(config: IgnitionConfig, text: string, file: string): Ins
   }));
   const addedBytes = added.reduce((sum, { stored }) => sum + stored, grown);
   const { bytes, sha512 } = withDigest(text);
-  return { kind: "payload", bytes, sha512, record, added, addedBytes, diff: unifiedDiff(original, patched) };
+  const diff = unifiedDiff(original, patched);
+  return { kind: "payload", bytes, sha512, record, added, addedBytes, diff, sinceBuild: sinceBuild(files) };
+}
+
+/** The record is the last file of a payload, with its keys in the order of `fileEntry`. */
+function sinceBuild(files: readonly FileEntry[]): InspectedPayload["sinceBuild"] {
+  const last = files.findIndex(({ path }) => path === recordPath);
+  const keys = Object.keys(fileEntry({ path: recordPath, mode: 0, text: "" }));
+  return {
+    rewritten: !isDeepStrictEqual(Object.keys(files[last] ?? {}), keys),
+    filesAdded: files.slice(last + 1).map(({ path }) => path),
+  };
+}
+
+/** Whether the files that the tunnel added are what the record says. */
+export function isAsBuilt(files: readonly FileEntry[], { added, addedSha256 }: PayloadRecord): boolean {
+  const found = added.map((path) => files.find((file) => file.path === path));
+  try {
+    const asBuilt = found.map((file) => ({
+      path: file?.path ?? "",
+      mode: file?.mode ?? defaultMode,
+      text: decodeContents(file?.contents).toString("utf8"),
+    }));
+    return digestOf(asBuilt) === addedSha256;
+  } catch (error) {
+    if (error instanceof UndecodableError) return false;
+    throw error;
+  }
 }
 
 /** The installer's bootkube.sh, if this is it with the insertions of the record at their anchors. */
-function withoutInsertions(patched: string, { insertions, bootkubeSha256 }: PayloadRecord): string | undefined {
+export function withoutInsertions(patched: string, { insertions, bootkubeSha256 }: PayloadRecord): string | undefined {
   let original = patched;
   for (const name of anchorNames) {
     const { line, place } = anchors[name];

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Release } from "../releases.ts";
 import type { Insertions } from "./bootkube.ts";
 import { decodeContents } from "./contents.ts";
-import { type FileEntry, isObject } from "./config.ts";
+import { type FileEntry, type IgnitionConfig, isObject } from "./config.ts";
 import { type NodeFile, nodeFolder } from "../node-file.ts";
 
 /**
@@ -37,6 +37,10 @@ export function digestOf(files: readonly NodeFile[]): string {
     .update(JSON.stringify(files.map(({ path, mode, text }) => [path, mode, text])))
     .digest("hex");
 }
+
+/** Whether a config has a record, whole or damaged: then it is a payload. */
+export const isPayload = ({ storage }: IgnitionConfig) =>
+  storage?.files?.some(({ path }) => path === recordPath) === true;
 
 export function findRecord(files: readonly FileEntry[]): PayloadRecord | undefined {
   const file = files.find(({ path }) => path === recordPath);

@@ -50,6 +50,7 @@ function otherNodes({ storage }: IgnitionConfig): { path: unknown }[] {
   return lists.flat().map((node) => ({ path: isObject(node) ? node.path : undefined }));
 }
 
-function fileEntry({ path, mode, text }: NodeFile): FileEntry {
+/** A file of ours in an Ignition config. */
+export function fileEntry({ path, mode, text }: NodeFile): FileEntry {
   return { path, mode, overwrite: true, contents: encodeContents(text) };
 }

@@ -9,6 +9,7 @@ import { configFormat } from "../../../../stacks/platforms.ts";
 import { amiIn } from "../../../../constructs/aws/config.ts";
 import { imageIn } from "../../../../constructs/google/config.ts";
 import { readState } from "../../../../src/files/terraform-state.ts";
+import { replaceKeepingOriginal } from "../../../../src/files/keep-original.ts";
 import { readUserFile, writeUserFiles } from "../../../../src/files/user-file.ts";
 import { readInstallDir } from "../../../../src/config/install-dir.ts";
 import { readStream } from "../../../../src/config/stream.ts";
@@ -16,6 +17,7 @@ import { configCommand } from "../../../../src/cli/config.ts";
 import { outputTo } from "../../../../src/cli/output.ts";
 import { payloadCommand } from "../../../../src/cli/payload.ts";
 import { labCommand } from "../../../../src/cli/lab.ts";
+import { ipiCommand } from "../../../../src/cli/ipi.ts";
 import { gatherCommand } from "../../../../src/cli/gather.ts";
 import { statusCommand } from "../../../../src/cli/status.ts";
 import { teardownCommand } from "../../../../src/cli/teardown.ts";
@@ -28,9 +30,10 @@ import { anchors } from "../../../../src/core/ignition/bootkube.ts";
 import type { FileEntry } from "../../../../src/core/ignition/config.ts";
 import { type PointerProps, pointerTo } from "../../../../src/core/ignition/pointer.ts";
 import { UserError, type ProblemCode, describeProblem, problem, problemCodes } from "../../../../src/core/errors.ts";
-import { bootkubeScript, fileEntry, sampleConfig, sampleText } from "../../../../src/core/sample/sample.ts";
+import { bootkubeScript, fileEntry, fixture, sampleConfig, sampleText } from "../../../../src/core/sample/sample.ts";
 import { checkControllers } from "../../../../lab/machine.ts";
 import { timeLimit, timeoutVariable } from "../../../../src/core/time-limits.ts";
+import { type InstallFolderProps, installFiles, writeFiles } from "../../../support/install-folder.ts";
 import { kubeconfigText, withApi } from "../../../support/api.ts";
 import { labProblems, provoke, testErrorCases } from "../../../support/problems.ts";
 import { changedExample, exampleOf, metadata, Project, synthesize } from "../../../support/stacks.ts";
@@ -82,6 +85,24 @@ const silent = outputTo({ write: () => true }, { write: () => true });
 const command = (...args: string[]) => {
   payloadCommand(silent).parse(args, { from: "user" });
 };
+
+/** A new install folder, changed, and then prepared for "create cluster", or another step. */
+function ipi(props: InstallFolderProps, change: (folder: string) => void = () => undefined, ...args: string[]): void {
+  const dir = writeFiles(mkdtempSync(join(folder, "ipi-")), installFiles(props));
+  change(dir);
+  ipiCommand(silent).parse([...(args.length === 0 ? ["prepare"] : args), dir], { from: "user" });
+}
+const writeIn = (name: string, text: string) => (dir: string) => {
+  mkdirSync(dirname(join(dir, name)), { recursive: true });
+  writeFileSync(join(dir, name), text);
+};
+const removeIn = (name: string) => (dir: string) => {
+  rmSync(join(dir, name));
+};
+const prepared = (dir: string) => {
+  ipiCommand(silent).parse(["prepare", dir], { from: "user" });
+};
+const stateName = ".openshift_install_state.json";
 
 const teardown = (...args: string[]) => teardownCommand(silent).parseAsync(args, { from: "user" });
 
@@ -415,6 +436,160 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
       const config = JSON.parse(text) as ReturnType<typeof sampleConfig>;
       const files = (config.storage?.files ?? []).filter(({ path }) => path !== bootkubePath);
       return inspect(JSON.stringify({ ...config, storage: { files } }), "some.ign");
+    },
+  ],
+  "installer-state-missing": [
+    () => {
+      ipi({}, removeIn(stateName));
+    },
+  ],
+  "installer-state-invalid": [
+    ...[
+      "",
+      "[]",
+      "{}",
+      "{",
+      '{"*bootstrap.Bootstrap":1}',
+      '{"*bootstrap.Bootstrap":{"File":{"Data":"%"}}}',
+      '{"*bootstrap.Bootstrap":{"File":{"Data":""}}}',
+    ].map((text) => () => {
+      ipi({}, writeIn(stateName, text));
+    }),
+  ],
+  "ipi-config-changed": [
+    () => {
+      ipi({}, writeIn("master.ign", "{}"));
+    },
+    () => {
+      ipi({}, writeIn("arbiter.ign", "{}"));
+    },
+  ],
+  "ipi-input-present": [
+    "install-config.yaml",
+    "manifests/a.yaml",
+    "openshift/a.yaml",
+    "templates/a",
+    "tls/bound-service-account-signing-key.key",
+  ].map((name) => () => {
+    ipi({}, writeIn(name, ""));
+  }),
+  "ipi-certificates-end": [
+    () => {
+      ipi({ bootstrapIgn: sampleText("4.18", { certificate: fixture("one-day.crt") }) });
+    },
+  ],
+  "ipi-spec-version": [
+    () => {
+      ipi({ bootstrapIgn: sampleText("4.18", { version: "3.4.0" }) });
+    },
+  ],
+  "ipi-outside-spec": [
+    () => {
+      ipi({ bootstrapIgn: sampleText("4.18").replace('{"ignition"', '{"kernelArguments":{},"ignition"') });
+    },
+    () => {
+      ipi({
+        bootstrapIgn: JSON.stringify({
+          ...sampleConfig("4.18"),
+          ...Object.fromEntries(["a", "b", "c", "d", "e", "f", "g"].map((key) => [key.repeat(100), 1])),
+        }),
+      });
+    },
+  ],
+  "ipi-payload-too-large": [
+    () => {
+      ipi({ bootstrapIgn: sampleText("4.18", { bytes: 950_000 }) });
+    },
+  ],
+  "ipi-own-tunnel": [
+    () => {
+      ipi({ bootstrapIgn: sampleText("4.23-gate-on") });
+    },
+  ],
+  "ipi-agent-based": [
+    () => {
+      ipi({}, writeIn("agent-config.yaml", ""));
+    },
+    () => {
+      ipi({ assets: { "*agentconfig.AgentConfig": {} } });
+    },
+  ],
+  "ipi-cluster-exists": [
+    () => {
+      ipi({}, writeIn(".clusterapi_output/envtest.kubeconfig", ""));
+    },
+    () => {
+      ipi({}, writeIn("terraform.cluster.tfstate", ""));
+    },
+    () => {
+      ipi({ assets: { "*cluster.Cluster": {} } });
+    },
+  ],
+  "ipi-upi-platform": [
+    () => {
+      ipi({ platform: "none" });
+    },
+    () => {
+      ipi({ platform: "external" });
+    },
+  ],
+  "ipi-without-tunnel": [
+    () => {
+      ipi({}, undefined, "prepare", "--config", userFile("off.yaml", "tunnel: off"));
+    },
+  ],
+  "ipi-consumed": [
+    () => {
+      ipi({ bootstrapIgn: make(sampleText("4.18")).text }, removeIn("bootstrap.ign"));
+    },
+    () => {
+      ipi(
+        { bootstrapIgn: make(sampleText("4.18")).text },
+        (dir) => {
+          removeIn("bootstrap.ign")(dir);
+          writeIn("bootstrap.ign.original", "{}")(dir);
+        },
+        "restore",
+      );
+    },
+  ],
+  "ipi-bootstrap-missing": [
+    () => {
+      ipi({}, removeIn("bootstrap.ign"));
+    },
+    () => {
+      ipi({}, removeIn("bootstrap.ign"), "restore");
+    },
+    () => {
+      ipi({}, (dir) => {
+        prepared(dir);
+        removeIn("bootstrap.ign")(dir);
+      });
+    },
+  ],
+  "ipi-bootstrap-unknown": [
+    () => {
+      ipi({}, (dir) => {
+        prepared(dir);
+        writeIn("bootstrap.ign", sampleText("4.14"))(dir);
+      });
+    },
+  ],
+  "ipi-original-missing": [
+    () => {
+      ipi({ bootstrapIgn: make(sampleText("4.18")).text });
+    },
+  ],
+  "ipi-changed-meanwhile": [
+    () => {
+      replaceKeepingOriginal({
+        file: userFile("a", "new"),
+        before: Buffer.from("old"),
+        after: Buffer.from(""),
+        keptFile: join(folder, "b"),
+        kept: Buffer.from("old"),
+        keptIsStale: false,
+      });
     },
   ],
 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { outputTo } from "../../../../../src/cli/output.ts";
 import { payloadCommand } from "../../../../../src/cli/payload.ts";
+import { describePayload } from "../../../../../src/cli/payload-text.ts";
 import { inspect, makePayload } from "../../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
 import { decodeContents, encodeContents } from "../../../../../src/core/ignition/contents.ts";
@@ -14,6 +15,7 @@ import { type PayloadRecord, recordPath } from "../../../../../src/core/ignition
 import { serializeIgnition } from "../../../../../src/core/ignition/serialize.ts";
 import { UserError } from "../../../../../src/core/errors.ts";
 import { fileEntry, fixture, sampleConfig, sampleText, tunnelShapes } from "../../../../../src/core/sample/sample.ts";
+import { installInfoPath, rewrittenByInstaller } from "../../../../support/installer-rewrite.ts";
 import { problemsOf } from "../../../../support/problems.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
@@ -69,6 +71,47 @@ describe.each(tunnelShapes)("a payload of %s", (shape, release) => {
         stored: JSON.stringify(file).length + 1,
       })),
     );
+  });
+
+  it("that openshift-install has written again is shown with what is unchanged and what was added", () => {
+    const again = inspectPayload(rewrittenByInstaller(payload.text));
+    expect(again).toMatchObject({
+      record: found.record,
+      diff: found.diff,
+      sinceBuild: { rewritten: true, filesAdded: [installInfoPath] },
+    });
+    expect(again.added.map(({ path, mode, bytes }) => [path, mode, bytes])).toEqual(
+      found.added.map(({ path, mode, bytes }) => [path, mode, bytes]),
+    );
+    expect(again.sha512).not.toBe(found.sha512);
+    const text = describePayload(again);
+    expect(text).toContain("unchanged the tunnel's files and its lines in bootkube.sh");
+    expect(text).toContain("changed   the order of keys: the payload was written again after the build");
+    expect(text).toContain(`added     ${installInfoPath}, after the build`);
+  });
+
+  it("that Go has marshalled, with an empty `replace`, is not taken for a pointer", () => {
+    const config = read(payload.text);
+    const text = JSON.stringify({
+      ...config,
+      ignition: { config: { replace: { verification: {} } }, version: "3.2.0" },
+    });
+    expect(inspect(text, "payload.ign")).toMatchObject({ kind: "payload" });
+  });
+
+  it("is shown as it was built where nobody has written it again", () => {
+    expect(found.sinceBuild).toEqual({ rewritten: false, filesAdded: [] });
+    expect(describePayload(found)).not.toMatch(/^(unchanged|changed|added) {3}/m);
+  });
+
+  it("that was changed in the tunnel after openshift-install wrote it is refused", () => {
+    const config = read(rewrittenByInstaller(payload.text));
+    const [first = ""] = found.record.added;
+    const changed = filesOf(config).map((file) =>
+      file.path === first ? { ...file, contents: encodeContents("mine") } : file,
+    );
+    const text = JSON.stringify({ ...config, storage: { ...config.storage, files: changed } });
+    expect(problemsOf(() => inspect(text, "payload.ign")).map(({ code }) => code)).toEqual(["payload-damaged"]);
   });
 
   it("is shown with a diff that only adds", () => {

@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
+import type { Status } from "../cluster/diagnose.ts";
+import type { Finding } from "../cluster/finding.ts";
+import { readInstallFolder, readInstallLog } from "../config/install-folder.ts";
+import { checkInstall, type InstallCheck } from "../core/ipi/check.ts";
+import { originalName } from "../core/ipi/install-folder.ts";
+import { lastCreateCluster } from "../core/ipi/install-log.ts";
+import { shellWord } from "../core/shell-word.ts";
+import { type CheckedInstall, describeCheck } from "./ipi-check-text.ts";
+import type { Output } from "./output.ts";
+import { statusJson } from "./status.ts";
+import { sshDestination } from "./target.ts";
+
+/** How many lines of each log are searched for the reason of a failure. */
+const logLines = 200;
+
+interface CheckOptions {
+  readonly ssh?: string;
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+/** `ipi check`: whether "create cluster" took the tunnel, how it is, and whether anything of it is left. */
+export function ipiCheckCommand(output: Output): Command {
+  return new Command("check")
+    .description(
+      "whether create cluster took the tunnel, how the tunnel is and what is left of it; exit code 1 if something is wrong",
+    )
+    .argument("<install-dir>", 'folder of "openshift-install create cluster"')
+    .option(
+      "--ssh <destination>",
+      "look at the bootstrap machine too, like core@10.0.0.5, by this machine's ssh",
+      sshDestination,
+    )
+    .option("--watch", "look again and again, and say what changed, until it is over")
+    .option("--json", "for machines; with --watch one line for each change")
+    .action(async (folder: string, options: CheckOptions) => {
+      let before = "";
+      for (;;) {
+        const found = await checkFolder(folder, options.ssh);
+        const text = describeCheck(found);
+        if (text !== before) {
+          if (options.json !== true) output.text(before === "" ? text : `\n${new Date().toISOString()}\n${text}`);
+          else if (options.watch === true) output.text(`${JSON.stringify(toJson(found))}\n`);
+          else output.json(toJson(found));
+        }
+        before = text;
+        output.exitCode = isFine(found) ? 0 : 1;
+        if (options.watch !== true || isOver(found)) return;
+        await sleep(5000);
+      }
+    });
+}
+
+async function checkFolder(folder: string, ssh: string | undefined): Promise<CheckedInstall> {
+  const kubeconfig = join(folder, "auth", "kubeconfig");
+  const original = join(folder, originalName);
+  const check = checkInstall(readInstallFolder(folder), lastCreateCluster(readInstallLog(folder)), new Date());
+  const found = {
+    folder,
+    check,
+    sweepCommand: `npx konnectivity-bootstrap teardown sweep --kubeconfig ${shellWord(kubeconfig)}`,
+    ...(existsSync(original) && { original }),
+  };
+  if (check.stage !== "taken") return found;
+  const status = await statusOf(existsSync(kubeconfig) ? kubeconfig : undefined, ssh);
+  if (status?.state !== "ended" || !existsSync(kubeconfig))
+    return { ...found, ...(status !== undefined && { status }) };
+  const { clusterLeftovers } = await import("../cluster/leftovers.ts");
+  return { ...found, status, leftovers: await clusterLeftovers(kubeconfig) };
+}
+
+async function statusOf(kubeconfig: string | undefined, ssh: string | undefined): Promise<Status | undefined> {
+  if (kubeconfig === undefined && ssh === undefined) return undefined;
+  const [{ collect }, { sshTransports }] = await Promise.all([
+    import("../cluster/collect.ts"),
+    import("../cluster/probe.ts"),
+  ]);
+  const transports = sshTransports(ssh === undefined ? [] : [ssh]);
+  if (kubeconfig === undefined) return forCreateCluster((await collect({ transports }, logLines)).status);
+  const { ClusterApi, readKubeconfig } = await import("../cluster/api.ts");
+  const { status } = await collect({ transports, api: new ClusterApi(readKubeconfig(kubeconfig)) }, logLines);
+  return forCreateCluster(status);
+}
+
+/** The advice of `status` is for machines that a stack created. */
+function forCreateCluster(status: Status): Status {
+  const findings = status.findings.map((one): Finding =>
+    one.code === "ended" ? { ...one, advice: "openshift-install removes the machine by itself" } : one,
+  );
+  return { ...status, findings };
+}
+
+/** Before its API has answered once, a cluster that does not answer is nothing unusual. */
+function isExpected({ code }: Finding, { run }: InstallCheck): boolean {
+  return code === "api-silent" && run !== undefined && !run.apiUp;
+}
+
+function isFine({ check, status, leftovers = [] }: CheckedInstall): boolean {
+  const stages: readonly InstallCheck["stage"][] = ["prepared", "undecided", "taken"];
+  const wrong = status?.findings.some(
+    (one) => (one.kind === "wrong" || one.kind === "unknown") && !isExpected(one, check),
+  );
+  const left = leftovers.some(({ state }) => state === "left" || state === "not looked at");
+  return stages.includes(check.stage) && check.problems.length === 0 && wrong !== true && !left;
+}
+
+/** Nothing changes any more without somebody's doing. */
+function isOver({ check, status, leftovers = [] }: CheckedInstall): boolean {
+  const stages: readonly InstallCheck["stage"][] = ["not prepared", "discarded", "without tunnel"];
+  const terminating = leftovers.some(({ state }) => state === "terminating");
+  return stages.includes(check.stage) || (status?.state === "ended" && !terminating);
+}
+
+function toJson(found: CheckedInstall) {
+  const { check, status, leftovers, sweepCommand, original } = found;
+  return {
+    fine: isFine(found),
+    stage: check.stage,
+    problems: check.problems.map(({ code, message }) => ({ code, message })),
+    taken: check.taken ?? null,
+    run: check.run ?? null,
+    status: status === undefined ? null : statusJson(status),
+    leftovers: leftovers ?? null,
+    sweepCommand,
+    original: original ?? null,
+  };
+}

@@ -1,0 +1,49 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { bootstrapName, type InstallFolder, originalName } from "../core/ipi/install-folder.ts";
+import { logName } from "../core/ipi/install-log.ts";
+import { machineConfigNames, stateFileName } from "../core/ipi/installer-state.ts";
+import { signingKey } from "../core/ipi/refusals.ts";
+import { UserError, problem } from "../core/errors.ts";
+import { isThere, readSmallFile, reasonOf } from "../files/user-file.ts";
+
+/** Real ones have a few megabytes. */
+const largest = 64 * 1024 * 1024;
+
+const advice = 'give the folder in which "openshift-install create ignition-configs" ran';
+
+/** Reads what openshift-install wrote into its folder, as far as "create cluster" depends on it. */
+export function readInstallFolder(path: string): InstallFolder {
+  const read = (name: string) => readSmallFile(join(path, name), largest, advice);
+  const bootstrapIgn = read(bootstrapName);
+  const original = read(originalName);
+  const state = read(stateFileName);
+  const machineConfigs = machineConfigNames.flatMap((name) => {
+    const bytes = read(name);
+    return bytes === undefined ? [] : [[name, bytes] as const];
+  });
+  return {
+    path,
+    names: [...namesIn(path), ...[signingKey].filter((name) => isThere(join(path, name)))],
+    ...(bootstrapIgn !== undefined && { bootstrapIgn, bootstrapWritten: writtenAt(join(path, bootstrapName)) }),
+    ...(original !== undefined && { original }),
+    ...(state !== undefined && { stateText: state.toString("utf8") }),
+    machineConfigs: Object.fromEntries(machineConfigs),
+  };
+}
+
+/** Reads the log of openshift-install. @returns an empty text if there is none */
+export function readInstallLog(path: string): string {
+  return readSmallFile(join(path, logName), largest, "check its permissions")?.toString("utf8") ?? "";
+}
+
+/** It may have been consumed since it was read. */
+const writtenAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtime;
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    throw new UserError(problem("file-unreadable", { file: path, reason: reasonOf(error), advice }));
+  }
+}

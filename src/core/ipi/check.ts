@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { parseIgnition } from "../ignition/config.ts";
+import { inspectIgnition } from "../ignition/inspect.ts";
+import { type Problem, Problems, UserError } from "../errors.ts";
+import { type InstallFolder, ignitionText, isPayloadFile, stateOf } from "./install-folder.ts";
+import type { CreateClusterRun } from "./install-log.ts";
+import { stateFileName } from "./installer-state.ts";
+import { configProblems, folderProblems } from "./refusals.ts";
+
+/** How far "create cluster" is with the tunnel. */
+export interface InstallCheck {
+  readonly stage:
+    /** bootstrap.ign has no tunnel, and nothing has read it. */
+    | "not prepared"
+    /** "create cluster" has not read the payload yet. */
+    | "prepared"
+    /** It runs, and has not come to bootstrap.ign yet. */
+    | "undecided"
+    /** It uses the payload. */
+    | "taken"
+    /** It made a bootstrap.ign of its own, although the payload was there. */
+    | "discarded"
+    /** It uses a bootstrap.ign without a tunnel. */
+    | "without tunnel";
+  /** Why it would not use the payload. Only while it is prepared. */
+  readonly problems: readonly Problem[];
+  /** The payload that openshift-install has in its state file: the proof that it was taken. @default - it has none */
+  readonly taken?: { readonly bytes: number; readonly sha512: string };
+  readonly run?: CreateClusterRun;
+}
+
+/** Compares the folder, openshift-install's state and its log. */
+export function checkInstall(folder: InstallFolder, run: CreateClusterRun | undefined, now: Date): InstallCheck {
+  const problems = new Problems();
+  const state = problems.attempt(() => stateOf(folder));
+  const taken = state !== undefined && isWholePayload(state.bootstrapIgn) ? digest(state.bootstrapIgn) : undefined;
+  const payload =
+    folder.bootstrapIgn !== undefined && isPayloadFile(folder.bootstrapIgn) ? folder.bootstrapIgn : undefined;
+  const current = run !== undefined && !isOlder(run, payload, folder.bootstrapWritten) ? run : undefined;
+  const stage = stageOf(payload !== undefined, taken !== undefined, current);
+  if (stage === "prepared" && payload !== undefined) {
+    problems.add(...folderProblems(folder, state));
+    const config = problems.attempt(() => parseIgnition(ignitionText(payload)));
+    if (config !== undefined) problems.add(...configProblems(config, now));
+  }
+  return {
+    stage,
+    problems: stage === "prepared" ? problems.found : [],
+    ...(taken !== undefined && { taken }),
+    ...(current !== undefined && { run: current }),
+  };
+}
+
+/** A run that has decided has also removed bootstrap.ign: a payload that is newer was put there for the next run. */
+function isOlder({ decided }: CreateClusterRun, payload: Buffer | undefined, written: Date | undefined): boolean {
+  if (payload === undefined || decided === undefined || written === undefined) return false;
+  // The log counts in seconds.
+  return decided.getTime() + 1000 <= written.getTime();
+}
+
+function stageOf(onDisk: boolean, inState: boolean, run: CreateClusterRun | undefined): InstallCheck["stage"] {
+  if (run === undefined) {
+    if (onDisk) return "prepared";
+    return inState ? "taken" : "not prepared";
+  }
+  switch (run.bootstrap) {
+    case undefined:
+      return "undecided";
+    case "discarded":
+      return "discarded";
+    case "generated":
+      return "without tunnel";
+    case "used":
+    case "state":
+      // The state file is written a moment after the log.
+      return inState || onDisk ? "taken" : "without tunnel";
+  }
+}
+
+function isWholePayload(bytes: Buffer): boolean {
+  if (!isPayloadFile(bytes)) return false;
+  try {
+    return inspectIgnition(bytes.toString("utf8"), stateFileName).kind === "payload";
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
+}
+
+const digest = (bytes: Buffer) => ({
+  bytes: bytes.length,
+  sha512: createHash("sha512").update(bytes).digest("hex"),
+});
