@@ -220,6 +220,30 @@ function removeRemains(folder) {
 }
 
 /**
+ * A new folder in the cache that does not outlive this process: what it leaves there is removed later.
+ * @param {string} name
+ */
+export function temporaryFolder(name) {
+  const parent = inCache(".");
+  mkdirSync(parent, { recursive: true });
+  removeRemains(parent);
+  return mkdtempSync(join(parent, `${name}.${process.pid}.`));
+}
+
+/**
+ * Puts a Go program into the cache that was not built here. Nothing distinguishes it from one that was.
+ * @param {GoProgramName} name
+ * @param {string} folder contains its binaries, which are moved
+ */
+export function addToCache(name, folder) {
+  /** @type {GoProgram} */
+  const program = programs[name];
+  cached(`${name}-${digestOf(program)}`, (unfinished) => {
+    for (const binary of Object.keys(program.binaries)) renameSync(join(folder, binary), join(unfinished, binary));
+  });
+}
+
+/**
  * @param {GoProgram} program
  * @param {string} into
  */

@@ -168,13 +168,13 @@ export class Lab {
   }
 
   /** Sends a request to the kube-apiserver on one of the machines, as an admin. */
-  request(machine: LabMachine, method: string, path: string, body?: object, seconds = 20): ApiResponse {
+  request(machine: LabMachine, method: string, path: string, body?: object, seconds = 20, port = 6443): ApiResponse {
     const [tls, host] =
       machine === this.bootstrap ? ["/opt/openshift/tls", "localhost"] : ["/opt/lab/tls", hostOf(this.addresses.node)];
     const line = [
       `curl --silent --max-time ${timeLimit(seconds)} --header 'Content-Type: application/json' --write-out '\\n%{http_code}'`,
       `--cacert ${tls}/ca.crt --cert ${tls}/kubelet-client.crt --key ${tls}/kubelet-client.key`,
-      `--request ${method} ${body === undefined ? "" : "--data @-"} https://${host}:6443${path}`,
+      `--request ${method} ${body === undefined ? "" : "--data @-"} https://${host}:${port}${path}`,
     ].join(" ");
     const { stdout } = machine.run(line, {}, body === undefined ? undefined : JSON.stringify(body));
     const end = stdout.lastIndexOf("\n");
@@ -184,9 +184,14 @@ export class Lab {
   }
 
   /** Creates a ConfigMap. With the label tunnelled a webhook by service must agree, with by-url one by URL. */
-  createConfigMap(machine: LabMachine, name: string, labels: Readonly<Record<string, string>>): ApiResponse {
+  createConfigMap(
+    machine: LabMachine,
+    name: string,
+    labels: Readonly<Record<string, string>>,
+    port?: number,
+  ): ApiResponse {
     const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels } };
-    return this.request(machine, "POST", "/api/v1/namespaces/lab/configmaps", object);
+    return this.request(machine, "POST", "/api/v1/namespaces/lab/configmaps", object, undefined, port);
   }
 
   /** Lets the bootstrap end, as it does once the permanent control plane runs. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { labFolder } from "../lab/folder.ts";
 import { Lab } from "../lab/lab.ts";
+import { KubeApiServerWithoutTunnel } from "../lab/without-tunnel.ts";
 import { timeoutFactor } from "../src/core/time-limits.ts";
 import { projectRoot } from "../src/runtime/project-files.js";
 
@@ -121,12 +122,22 @@ async function demonstrate(): Promise<void> {
   if (lab === undefined) throw new Error("the lab does not run");
 
   heading("A webhook in the pod network, which must answer before a ConfigMap is taken (failurePolicy: Fail)");
+  // It starts while the webhook does.
+  const before = KubeApiServerWithoutTunnel.start(lab);
   await lab.installWorkload();
   const route = lab.bootstrap.run(`ip route get ${lab.addresses.webhookPod}`);
   show("the bootstrap machine has no route to it", route.stderr.trim(), route.status !== 0);
+  await before.isReady();
+  const failed = before.createConfigMap("one", { tunnelled: "true" });
+  before.stop();
+  show(
+    "before: a kube-apiserver there without the tunnel cannot create a ConfigMap",
+    failed.body.message ?? "",
+    failed.code === 500,
+  );
   const created = lab.createConfigMap(lab.bootstrap, "one", { tunnelled: "true" });
   show(
-    "the bootstrap kube-apiserver reaches it through the tunnel",
+    "after: through the tunnel, the bootstrap kube-apiserver creates it",
     `ConfigMap ${String(created.code)}`,
     created.code === 201,
   );
@@ -135,11 +146,7 @@ async function demonstrate(): Promise<void> {
   const byUrl = lab.createConfigMap(lab.bootstrap, "three", { "by-url": "true" });
   show("a webhook by URL is not tunnelled", byUrl.body.message ?? "", byUrl.code === 500);
   const permanent = lab.createConfigMap(lab.node, "four", { tunnelled: "true" });
-  show(
-    "a kube-apiserver without the tunnel is untouched",
-    `ConfigMap ${String(permanent.code)}`,
-    permanent.code === 201,
-  );
+  show("the permanent kube-apiserver needs no tunnel", `ConfigMap ${String(permanent.code)}`, permanent.code === 201);
 
   heading("The bootstrap ends: the gate in front of everything opens, and all goes");
   const gate = () =>

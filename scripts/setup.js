@@ -4,11 +4,13 @@
 //   --for-e2e      `npm run test:e2e`: the lab, and the other programs that its tests run
 //   --for-clouds   `npm run test:clouds`: root, and Debian packages
 //   --for-vm       `npm run test:vm`: Debian packages beside the lab's
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { cloudPrograms, e2ePrograms, labPrograms, vmPrograms } from "./debian-packages.js";
+import { downloadGoPrograms, isDownloadable } from "../lab/downloads.js";
 import { ensureDependencies } from "../src/runtime/packages.js";
 import { ensureGoProgram, labGoPrograms, mustBeBuilt, oldProxies, titleOf } from "../lab/go-programs.js";
 import { ensureNodeVersions } from "./node-versions.js";
+import { projectFile } from "../src/runtime/project-files.js";
 
 /** @param {string} name */
 const isFor = (name) => process.argv.includes(`--for-${name}`);
@@ -59,6 +61,34 @@ function ensurePackages(programs) {
   }
 }
 
+/** Downloads what is published, and meanwhile builds what is not. What is still missing then is built later. */
+async function downloadMissing() {
+  const missing = () => [...labGoPrograms, ...(forE2e ? testGoPrograms : [])].filter(mustBeBuilt);
+  const unpublished = missing().filter((name) => !isDownloadable(name));
+  // Before the downloads: nobody should wait for them to learn that Go is missing.
+  requireGo(unpublished);
+  if (unpublished.length < missing().length)
+    await Promise.all([downloadGoPrograms(missing()), buildInBackground(unpublished)]);
+  requireGo(missing());
+}
+
+/** @param {readonly import("../lab/go-programs.js").GoProgramName[]} unbuilt */
+function requireGo(unbuilt) {
+  if (unbuilt.length > 0 && isMissing("go"))
+    stop(
+      `These must be built from source: ${unbuilt.map(titleOf).join("; ")}. Install Go 1.26.2 or newer; KONNECTIVITY_COMPONENTS can name a folder that contains kube-apiserver, etcd, proxy-server and proxy-agent.`,
+    );
+}
+
+/** @param {readonly string[]} names */
+async function buildInBackground(names) {
+  if (names.length === 0) return;
+  const child = spawn(process.execPath, [projectFile("scripts/build-go-programs.js"), ...names], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  await new Promise((resolve) => child.once("error", resolve).once("close", resolve));
+}
+
 /** Which right this needs and why; undefined if it needs none or has it. */
 function missingRight() {
   if (!forLab && !forClouds) return undefined;
@@ -80,20 +110,14 @@ await orStop(() => {
 
 if (forClouds) ensurePackages(cloudPrograms);
 
-if (forLab) {
-  ensurePackages({ ...labPrograms, ...(forE2e && e2ePrograms), ...(forVm && vmPrograms) });
-  const unbuilt = [...labGoPrograms, ...(forE2e ? testGoPrograms : [])].filter(mustBeBuilt);
-  if (unbuilt.length > 0 && isMissing("go"))
-    stop(
-      `These must be built from source: ${unbuilt.map(titleOf).join("; ")}. Install Go 1.26.2 or newer; KONNECTIVITY_COMPONENTS can name a folder that contains kube-apiserver, etcd, proxy-server and proxy-agent.`,
-    );
-}
+if (forLab) ensurePackages({ ...labPrograms, ...(forE2e && e2ePrograms), ...(forVm && vmPrograms) });
 
 if ((forTest || forLab || forClouds) && isMissing(process.env.TERRAFORM_BINARY_NAME ?? "terraform"))
   stop("Install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.");
 
 if (forLab)
   await orStop(async () => {
+    await downloadMissing();
     const { ensureImages } = await import("../lab/images.js");
     ensureImages();
   });

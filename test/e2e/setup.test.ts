@@ -30,33 +30,74 @@ afterAll(() => {
 function setUp(cache: string, env: NodeJS.ProcessEnv = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, "--for-lab"], {
     encoding: "utf8",
-    env: { ...process.env, PATH: bin, XDG_CACHE_HOME: cache, KONNECTIVITY_COMPONENTS: "", ...env },
+    env: {
+      ...process.env,
+      PATH: bin,
+      XDG_CACHE_HOME: cache,
+      KONNECTIVITY_COMPONENTS: "",
+      // Nobody listens there: an attempt is one line.
+      KONNECTIVITY_DOWNLOAD_MIRROR: "http://127.0.0.1:1",
+      no_proxy: "127.0.0.1",
+      ...env,
+    },
   });
   // Another note of set-up.
   return { status, said: `${stdout}${stderr}`.replace(/^Note: .*\n/m, "") };
 }
 
+/** A cache that has what these programs are, or are made of, from this machine's own. */
+function cacheWith(name: string, paths: readonly string[]): string {
+  const cache = join(folder, name);
+  mkdirSync(join(cache, "konnectivity-bootstrap"), { recursive: true });
+  for (const path of paths) symlinkSync(path, join(cache, "konnectivity-bootstrap", basename(path)));
+  return cache;
+}
+
+const builtFolder = (name: (typeof labGoPrograms)[number]) =>
+  dirname(Object.values<string>(ensureGoProgram(name))[0] ?? "");
+
 describe("set-up on a machine without Go", () => {
-  it("does not ask for it when everything that it would build is in the cache", () => {
-    const cache = join(folder, "filled");
-    const built = labGoPrograms.map((name) => dirname(Object.values<string>(ensureGoProgram(name))[0] ?? ""));
-    mkdirSync(join(cache, "konnectivity-bootstrap"), { recursive: true });
-    for (const path of [...built, ensureImages()])
-      symlinkSync(path, join(cache, "konnectivity-bootstrap", basename(path)));
+  it("neither asks for it nor downloads when everything is in the cache", () => {
+    const cache = cacheWith("filled", [...labGoPrograms.map(builtFolder), ensureImages()]);
     expect(setUp(cache)).toEqual({ status: 0, said: "" });
   });
 
-  it("asks for it when something is missing, and names it", () => {
-    const { status, said } = setUp(join(folder, "empty"));
+  it("asks for it when something must be built, and names it", () => {
+    const { status, said } = setUp(join(folder, "empty"), { KONNECTIVITY_DOWNLOAD_MIRROR: "off" });
     expect(said).toMatch(
       /^These must be built from source: kube-apiserver \S+ and etcd \S+; proxy-server and proxy-agent \S+; the lab's webhook\. Install Go 1\.26\.2 or newer; .*\n$/,
     );
     expect(status).toBe(1);
   });
 
+  it("asks for it before it downloads the rest", () => {
+    const { status, said } = setUp(join(folder, "empty"));
+    expect(said).toMatch(/^These must be built from source: the lab's webhook\. Install Go/);
+    expect(status).toBe(1);
+  });
+
+  it("asks for it after downloads have failed, which takes seconds", () => {
+    const cache = cacheWith("webhook", [builtFolder("webhook")]);
+    const { status, said } = setUp(cache);
+    expect(said.split("\n")).toEqual([
+      expect.stringMatching(/^Cannot download \(127\.0\.0\.1:1: Failed to connect [^;]*\): building from source\.$/),
+      expect.stringMatching(
+        /^These must be built from source: kube-apiserver \S+ and etcd \S+; proxy-server and proxy-agent \S+\. Install Go/,
+      ),
+      "",
+    ]);
+    expect(status).toBe(1);
+  });
+
   it("does not ask for what KONNECTIVITY_COMPONENTS names", () => {
     const { status, said } = setUp(join(folder, "empty"), { KONNECTIVITY_COMPONENTS: folder });
     expect(said).toMatch(/^These must be built from source: the lab's webhook\. Install Go/);
+    expect(status).toBe(1);
+  });
+
+  it("refuses a mirror's address that is none", () => {
+    const { status, said } = setUp(join(folder, "empty"), { KONNECTIVITY_DOWNLOAD_MIRROR: "mirror" });
+    expect(said).toMatch(/^KONNECTIVITY_DOWNLOAD_MIRROR is neither .*\n$/);
     expect(status).toBe(1);
   });
 });

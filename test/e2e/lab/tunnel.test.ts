@@ -3,6 +3,7 @@ import { agentName, staticPodManifest } from "../../../src/core/konnectivity/nam
 import { bootstrapIsUp, type Lab, labIsUp } from "../../../lab/lab.ts";
 import { waitFor } from "../../../lab/wait.ts";
 import type { LabMachine } from "../../../lab/machine.ts";
+import { KubeApiServerWithoutTunnel } from "../../../lab/without-tunnel.ts";
 import { removeLab, startLab } from "../../support/lab.ts";
 
 const name = `test${process.pid}`;
@@ -90,6 +91,20 @@ describe("the bootstrap machine", () => {
     expect(lab.bootstrap.run(`ip route get ${webhookPod}`).stderr).toMatch(/unreachable|No route to host/);
     expect(lab.bootstrap.run(`curl -sk --max-time 3 https://${webhookPod}:8443/healthz`).status).not.toBe(0);
   });
+
+  it("does not reach a webhook there without the egress selector", async () => {
+    const before = webhookCalls()?.count;
+    const without = KubeApiServerWithoutTunnel.start(lab);
+    await without.isReady();
+    const { code, body } = without.createConfigMap("without-tunnel", { tunnelled: "true" });
+    expect(code).toBe(500);
+    expect(body.message).toMatch(
+      /^Internal error occurred: failed calling webhook "by-service\..*: dial tcp 10\.128\.0\.10:8443: connect: no route to host$/,
+    );
+    expect(webhookCalls()?.count).toBe(before);
+    without.stop();
+    expect(createConfigMap(lab.bootstrap, { tunnelled: "true" }).code).toBe(201);
+  }, 90_000);
 
   it("reaches a webhook in the pod network through the tunnel all the same", () => {
     const before = webhookCalls()?.count ?? 0;
