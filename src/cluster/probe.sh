@@ -82,7 +82,8 @@ metrics() {
 
 # certificates FOLDER: dates and names; reads only certificates, no keys.
 certificates() {
-    find "$1" -name '*.crt' -type f | sort | while read -r file; do
+    # The kubelet mounts a Secret's files as links to others, below a folder whose name begins with two dots.
+    find -L "$1" -maxdepth 2 -name '..?*' -prune -o -name '*.crt' -type f -print | sort | while read -r file; do
         echo "file=${file#"$1"/}"
         openssl x509 -in "${file}" -noout -subject -issuer -startdate -enddate -fingerprint -sha256 -ext subjectAltName 2>&1 |
             sed 's/^ *\(IP\|DNS\)/name=\1/; /^No extensions/d; /^X509v3/d'
