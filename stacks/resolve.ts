@@ -9,7 +9,7 @@ import type { PlatformContext } from "../src/config/platform.ts";
 import { savedMetadataFile } from "../src/config/saved-metadata.ts";
 import { canonicalIp, isIpAddress, liesIn } from "../src/core/addresses.ts";
 import { Problems, problem, UserError, type Warning } from "../src/core/errors.ts";
-import type { RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
+import { installerListening, type RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
 import { folderWarnings } from "../src/files/private-folder.ts";
 import { stateBackupOf, stateFileOf } from "../src/files/terraform-state.ts";
 import type { Built, LabInput } from "./build.ts";
@@ -61,9 +61,11 @@ export function resolve(loaded: Loaded, built: Built): Inputs {
   const infraId = resolveInfraId(loaded, problems);
   checkStateOwner(loaded, infraId, problems);
   checkTagNames(config, problems);
-  const fixedAddress = tunnel !== "off" && isIpAddress(tunnel.address) ? canonicalIp(tunnel.address) : undefined;
+  const options = typeof tunnel === "string" ? undefined : tunnel;
+  const fixedAddress = options !== undefined && isIpAddress(options.address) ? canonicalIp(options.address) : undefined;
   checkAddress(config, fixedAddress, built.requiredIngress, problems);
-  const tunnelPort = tunnel !== "off" && config.firewall === "managed" ? tunnel.port : undefined;
+  const opensPort = tunnel !== "off" && config.firewall === "managed";
+  const tunnelPort = opensPort ? (options ?? installerListening).port : undefined;
   const context = {
     infraId,
     architecture: config.architecture,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { makePayload } from "../../src/core/bootstrap.ts";
+import { problem, UserError } from "../../src/core/errors.ts";
 import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";
 import { defaultLabName, labNamePattern, type LabLayout } from "../../src/core/lab-layout.ts";
@@ -25,6 +26,11 @@ export interface LocalInputs extends LabLayout {
   readonly name: string;
 }
 
+const noInstallerTunnel = problem("combination-refused", {
+  options: { tunnel: "installer", local: undefined },
+  reason: "the lab's bootstrap.ign is a sample, without the installer's own tunnel; leave one of them out",
+});
+
 export const local = definePlatform({
   name: "local",
   description: "A lab on this machine: docs/lab.md.",
@@ -33,8 +39,10 @@ export const local = definePlatform({
   lab: {
     labName: ({ name }) => name,
     // From the sample: the lab has no images of a real release.
-    payload: ({ ipFamily }, tunnel, now) =>
-      makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now),
+    payload: ({ ipFamily }, tunnel, now) => {
+      if (tunnel === "installer") throw new UserError(noInstallerTunnel);
+      return makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now);
+    },
     describe: ({ name, nodes, ipFamily }) =>
       `${name}, nodes: ${nodes}, ${ipFamily}; it makes a sample payload of its own`,
   },

@@ -10,7 +10,7 @@ import { describeState } from "../config/state.ts";
 import { writeUserFiles } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
-import { isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
+import { defaultAgentPort, isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import { jsonOption, type Output } from "./output.ts";
 
@@ -60,6 +60,13 @@ export function configCommand(output: Output): Command {
   return command;
 }
 
+function describeTunnel(tunnel: Inputs["tunnel"]): string {
+  if (tunnel === "off") return "off";
+  if (tunnel === "installer") return `the installer's own, port ${defaultAgentPort}`;
+  const { protocol, transport, authentication, address, port } = tunnel;
+  return `${protocol} over ${transport}, agents by ${authentication}, address ${address}, port ${port}`;
+}
+
 function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
   const { tunnel, tunnelPort, payload, state, labs } = inputs;
   const ofCluster = [
@@ -71,9 +78,7 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
     // A lab has neither.
     ...(onlyLabs ? [] : ofCluster),
     ...Object.values(labs).map(({ description }) => `lab       ${description}`),
-    tunnel === "off"
-      ? "tunnel    off"
-      : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}, address ${tunnel.address}, port ${tunnel.port}`,
+    `tunnel    ${describeTunnel(tunnel)}`,
     ...(!onlyLabs && tunnelPort !== undefined && isOpenBetweenMachines(tunnelPort)
       ? [
           `firewall  managed; the rules of OpenShift's UPI templates for ${openBetweenMachines.from}–${openBetweenMachines.to} admit ${tunnelPort} already: where they hold, \`firewall: external\` is enough`,

@@ -16,10 +16,8 @@ interface Build {
 export function describeBuild({ metadata, tunnel, payload, payloadFile, pointer, pointerFile }: Build): string {
   return inLines([
     `cluster   ${metadata === undefined ? "not known (no metadata.json)" : `${metadata.clusterName} (${metadata.infraID})`}`,
-    `release   ${payload.release}${tunnel !== "off" && tunnel.release === "auto" ? ", read from bootkube.sh" : ""}`,
-    tunnel === "off"
-      ? "tunnel    off: bootstrap.ign as it is"
-      : `tunnel    ${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}`,
+    `release   ${payload.release}${typeof tunnel !== "string" && tunnel.release === "auto" ? ", read from bootkube.sh" : ""}`,
+    `tunnel    ${describeTunnel(tunnel)}`,
     `payload   ${payloadFile}  ${payload.bytes} bytes (${payload.bytes - payload.originalBytes} added)`,
     `sha512    ${payload.sha512}`,
     pointer === undefined
@@ -32,6 +30,12 @@ export function describeBuild({ metadata, tunnel, payload, payloadFile, pointer,
         ]),
     "secret    payload.ign holds every secret of the cluster: keep it private, delete it after the installation",
   ]);
+}
+
+function describeTunnel(tunnel: Tunnel): string {
+  if (tunnel === "off") return "off: bootstrap.ign as it is";
+  if (tunnel === "installer") return "the installer's own: bootstrap.ign as it is";
+  return `${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}`;
 }
 
 export function describePayload(found: InspectedPayload): string {

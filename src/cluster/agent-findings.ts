@@ -1,5 +1,6 @@
 import { defaultAgentPort } from "../core/konnectivity/agent-port.ts";
 import { agentSecretName, namespace } from "../core/konnectivity/names.ts";
+import { type TunnelNames, tunnelNames } from "../core/konnectivity/tunnel-names.ts";
 import type { AgentPod, AgentPods } from "./agent-pods.ts";
 import { expiredAdvice, type Finding } from "./finding.ts";
 import type { AgentStatus, Certificate, ServerStatus } from "./machine-status.ts";
@@ -155,8 +156,14 @@ interface AgentFailure {
 
 function sameCa(ofAgent: readonly Certificate[], server: ServerStatus | undefined): boolean | undefined {
   const own = ofAgent.find(({ file }) => file === "ca.crt");
-  const servers = server?.certificates.find(({ file }) => file === "serving/ca.crt");
+  const servers = server?.certificates.find(({ file }) => file === tunnelNames[server.tunnel].certificates.ca);
   return own === undefined || servers === undefined ? undefined : own.sha256 === servers.sha256;
+}
+
+/** A certificate's file on the bootstrap machine. */
+function certificateOn(server: ServerStatus | undefined, which: keyof TunnelNames["certificates"]): string {
+  const { tls, certificates } = tunnelNames[server?.tunnel ?? "ours"];
+  return `${tls}/${certificates[which]}`;
 }
 
 const portBlocked = ({ where, target, words, port, firewallCommand }: AgentFailure) => ({
@@ -174,24 +181,26 @@ const explanations: Record<ReasonCode, (failure: AgentFailure) => Omit<Finding, 
   refused: ({ where, target, words, port, server }) => ({
     code: "port-refused",
     what: `${where} is refused at ${target} (${words}): a firewall rejects it, or the server listens elsewhere${server === undefined ? "" : ` (it listens on ${server.listens.join(", ") || "nothing"})`}`,
-    advice: `open TCP ${port} from the nodes to the bootstrap machine; check tunnel.address and tunnel.listenAddress`,
+    advice:
+      `open TCP ${port} from the nodes to the bootstrap machine` +
+      (server?.tunnel === "installer" ? "" : "; check tunnel.address and tunnel.listenAddress"),
   }),
   "not-resolved": ({ where, words }) => ({
     code: "name-not-resolved",
     what: `${where} does not find the server's name (${words})`,
     advice: "put tunnel.address into the nodes' DNS: agents ask their node's, not the cluster's",
   }),
-  expired: ({ where, words }) => ({
+  expired: ({ where, words, server }) => ({
     code: "certificate-expired",
     what: `the agent on ${where} finds the server's certificate expired (${words})`,
-    advice: expiredAdvice,
+    advice: expiredAdvice(server?.tunnel ?? "ours"),
   }),
   "not-yet-valid": ({ where, words }) => ({
     code: "clock-behind",
     what: `the clock of ${where} is behind the bootstrap machine's (${words})`,
     advice: "mend the node's time (chronyc sources)",
   }),
-  "unknown-ca": ({ where, words, sameCa }) => ({
+  "unknown-ca": ({ where, words, server, sameCa }) => ({
     code: "tls-other-ca",
     what: `the agent on ${where} does not know the server's CA (${words}): ${
       sameCa === false
@@ -203,17 +212,17 @@ const explanations: Record<ReasonCode, (failure: AgentFailure) => Omit<Finding, 
     advice:
       sameCa === true
         ? `start the agents again: oc -n ${namespace} delete pods --all`
-        : `put tls/serving/ca.crt of the bootstrap machine into secret/${agentSecretName}, then oc -n ${namespace} delete pods --all`,
+        : `put ${certificateOn(server, "ca")} of the bootstrap machine into secret/${agentSecretName}, then oc -n ${namespace} delete pods --all`,
   }),
   "other-name": ({ where, words }) => ({
     code: "tls-other-name",
     what: `the agent on ${where} dials a server whose certificate is for another address (${words}): the bootstrap machine's changed`,
     advice: "the bootstrap's etcd has the old address too: start the installation again, with a fixed address",
   }),
-  "certificate-refused": ({ where, words }) => ({
+  "certificate-refused": ({ where, words, server }) => ({
     code: "tls-agent-refused",
     what: `the server refuses the certificate of the agent on ${where} (${words}): it is expired, or of another CA`,
-    advice: `compare tls.crt of secret/${agentSecretName} with tls/agent/tls.crt on the machine; then oc -n ${namespace} delete pods --all`,
+    advice: `compare tls.crt of secret/${agentSecretName} with ${certificateOn(server, "agent")} on the machine; then oc -n ${namespace} delete pods --all`,
   }),
   "token-refused": ({ where, words }) => ({
     code: "token-refused",

@@ -1,6 +1,7 @@
 import { ApiException, type V1Pod, type V1PodSpec } from "@kubernetes/client-node";
 import { defaultAgentPort } from "../core/konnectivity/agent-port.ts";
 import { agentName, namespace } from "../core/konnectivity/names.ts";
+import { type TunnelKind, tunnelNames } from "../core/konnectivity/tunnel-names.ts";
 import { type ClusterApi, requestOptions, describeApiError } from "./api.ts";
 import { lastReason, type Reason } from "./reasons.ts";
 
@@ -11,6 +12,8 @@ export interface AgentPod {
   /** The pod's phase, or the reason why its container waits, such as ImagePullBackOff. */
   readonly state: string;
   readonly ready: boolean;
+  /** Whether its readiness does not depend on a connection: the agents of the installer's own tunnel have no such probe. */
+  readonly unprobed?: true;
   readonly restarts: number;
   /** The address and port that it dials. @default - its arguments do not say it */
   readonly dials?: string;
@@ -59,6 +62,9 @@ export function isReady({ status }: V1Pod): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
 }
 
+const hasReadinessProbe = (spec: V1PodSpec | undefined) =>
+  (spec?.containers ?? []).some(({ readinessProbe }) => readinessProbe !== undefined);
+
 async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Promise<AgentPod> {
   const { metadata, spec, status } = pod;
   const name = metadata?.name ?? "";
@@ -76,6 +82,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
     node: spec?.nodeName ?? "no node",
     state: container?.state?.waiting?.reason ?? status?.phase ?? "unknown",
     ready: isReady(pod),
+    ...(!hasReadinessProbe(spec) && { unprobed: true as const }),
     restarts: container?.restartCount ?? 0,
     ...(dials !== undefined && { dials }),
     ...(log !== undefined && { log }),
@@ -86,11 +93,19 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
 
 /** Address and port that agents of this pod dial, by their arguments: safe in a command line, whatever those are. */
 export function dialledBy(spec: V1PodSpec | undefined): string | undefined {
-  const words = (spec?.containers ?? []).flatMap(({ command = [], args = [] }) => [...command, ...args]);
-  const value = (pattern: RegExp) => words.flatMap((word) => pattern.exec(word)?.[1] ?? [])[0];
+  const value = (pattern: RegExp) => wordsOf(spec).flatMap((word) => pattern.exec(word)?.[1] ?? [])[0];
   const host = value(/^--proxy-server-host=([\w.:[\]-]+)$/);
   return host && `${host}:${value(/^--proxy-server-port=(\d{1,5})$/) ?? defaultAgentPort}`;
 }
+
+/** Whose tunnel this agent is of: the two mount its certificates in different folders. */
+export function tunnelOf(spec: V1PodSpec | undefined): TunnelKind {
+  return wordsOf(spec).includes(`--ca-cert=${tunnelNames.installer.agentCertificates}/ca.crt`) ? "installer" : "ours";
+}
+
+/** The command lines of a pod's containers. */
+const wordsOf = (spec: V1PodSpec | undefined) =>
+  (spec?.containers ?? []).flatMap(({ command = [], args = [] }) => [...command, ...args]);
 
 /** The message in an API error's body, or its code. */
 function messageOf({ code, body }: ApiException<unknown>): string {

@@ -62,7 +62,7 @@ function stateOf(
   findings: readonly Finding[],
 ): Status["state"] {
   const connected = server?.healthz === 200 && (server.agents ?? 0) > 0;
-  const ready = cluster !== undefined && "pods" in cluster && cluster.pods.some((pod) => pod.ready);
+  const ready = cluster !== undefined && "pods" in cluster && cluster.pods.some((pod) => pod.ready && !pod.unprobed);
   if (connected || (server === undefined && ready)) return "carries";
   if (findings.some(({ kind }) => kind === "wrong")) return "broken";
   return findings.some(({ kind }) => kind === "waiting") ? "waiting" : "unknown";
@@ -146,7 +146,7 @@ function certificateFindings(server: ServerStatus | undefined, agents: readonly 
       code: "certificate-expired",
       kind: "wrong",
       what: `certificates have expired: ${list(expired)}; agents that are connected stay so, but none can connect again`,
-      advice: expiredAdvice,
+      advice: expiredAdvice(server?.tunnel ?? "ours"),
     });
   if (ending.length > 0)
     findings.push({

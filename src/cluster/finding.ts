@@ -1,3 +1,5 @@
+import type { TunnelKind } from "../core/konnectivity/tunnel-names.ts";
+
 /** One thing that `status` reports about the tunnel. */
 export interface Finding {
   readonly code: string;
@@ -7,5 +9,9 @@ export interface Finding {
   readonly advice: string;
 }
 
-export const expiredAdvice =
-  "start the installation again, with more certificates.days; a bootstrap that is nearly done may get to its end with the agents it has";
+/** The installer's own tunnel has no option for how long its certificates live. */
+export function expiredAdvice(tunnel: TunnelKind): string {
+  const again =
+    tunnel === "ours" ? "start the installation again, with more certificates.days" : "start the installation again";
+  return `${again}; a bootstrap that is nearly done may get to its end with the agents it has`;
+}

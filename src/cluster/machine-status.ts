@@ -1,9 +1,10 @@
 import { isObject } from "../core/ignition/config.ts";
 import { defaultAgentPort } from "../core/konnectivity/agent-port.ts";
+import { type TunnelKind, tunnelKinds } from "../core/konnectivity/tunnel-names.ts";
 import { lastReason, type Reason } from "./reasons.ts";
 
 export interface Certificate {
-  /** Path below the certificates' folder, such as serving/tls.crt. */
+  /** Path below the certificates' folder, such as serving/tls.crt: see tunnel-names.ts. */
   readonly file: string;
   readonly from: Date;
   readonly until: Date;
@@ -15,6 +16,8 @@ export interface Certificate {
 /** The tunnel's server on the bootstrap machine. */
 export interface ServerStatus {
   readonly machine: string;
+  /** Whose tunnel it is. */
+  readonly tunnel: TunnelKind;
   readonly now: Date;
   /** Whether the bootstrap has ended, and the tunnel with it. */
   readonly ended: boolean;
@@ -63,7 +66,7 @@ export interface AgentStatus {
 
 export interface MachineStatus {
   readonly machine: string;
-  /** undefined if it is not a bootstrap machine with this tunnel. */
+  /** undefined if it is not a bootstrap machine with a tunnel. */
   readonly server: ServerStatus | undefined;
   readonly agents: readonly AgentStatus[];
 }
@@ -74,19 +77,23 @@ export function parseProbe(sections: ReadonlyMap<string, string>): MachineStatus
   // Its host name is the node's name in the cluster, too.
   const machine = /^name=(.*)$/m.exec(section("machine"))?.[1] ?? "";
   const now = new Date(1000 * Number(/^now=(\d+)$/m.exec(section("machine"))?.[1] ?? 0));
+  const tunnel = section("tunnel");
   const numbers = [...sections.keys()].flatMap((name) => /^agent-(\d+)\.container$/.exec(name)?.[1] ?? []);
   return {
     machine,
-    server: sections.has("record") ? readServer(machine, now, sections, section) : undefined,
+    server: isTunnelKind(tunnel) ? readServer(machine, now, sections, section, tunnel) : undefined,
     agents: numbers.map((number) => readAgent(machine, now, (name) => section(`agent-${number}.${name}`))),
   };
 }
+
+const isTunnelKind = (text: string): text is TunnelKind => (tunnelKinds as readonly string[]).includes(text);
 
 function readServer(
   machine: string,
   now: Date,
   sections: ReadonlyMap<string, string>,
   section: (name: string) => string,
+  tunnel: TunnelKind,
 ): ServerStatus {
   const metrics = metricsOf(section("metrics"), "konnectivity_network_proxy_server_");
   const sockets = linesOf(section("sockets")).map((line) => line.split(/\s+/));
@@ -97,6 +104,7 @@ function readServer(
   const answers = codeOf(section("healthz")) === 200;
   return {
     machine,
+    tunnel,
     now,
     ended: sections.has("ended"),
     wanted: sections.has("server-pod"),

@@ -8,9 +8,9 @@
 set -uo pipefail
 export LC_ALL=C
 
-# The same names as in src/core/konnectivity/names.ts; a test compares them.
+# The same names as in names.ts and tunnel-names.ts of src/core/konnectivity; a test compares them.
 home=/opt/openshift/konnectivity-bootstrap
-manifest=/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml
+installer_script=/usr/local/bin/konnectivity.sh
 configs=/etc/kubernetes/bootstrap-configs
 # Of server and agents that are not told another one.
 default_port=8091
@@ -82,7 +82,8 @@ metrics() {
 
 # certificates FOLDER: dates and names; reads only certificates, no keys.
 certificates() {
-    find "$1" -name '*.crt' -type f | sort | while read -r file; do
+    # The kubelet mounts a Secret's files as links to others, below a folder whose name begins with two dots.
+    find -L "$1" -maxdepth 2 -name '..?*' -prune -o -name '*.crt' -type f -print | sort | while read -r file; do
         echo "file=${file#"$1"/}"
         openssl x509 -in "${file}" -noout -subject -issuer -startdate -enddate -fingerprint -sha256 -ext subjectAltName 2>&1 |
             sed 's/^ *\(IP\|DNS\)/name=\1/; /^No extensions/d; /^X509v3/d'
@@ -106,8 +107,10 @@ server_port() {
         arguments "$1" | port_in agent-port
     elif [ -e "${manifest}" ]; then
         port_in agent-port <"${manifest}"
-    else
+    elif [ -e "${home}" ]; then
         jq ".options.port // ${default_port}" "${home}/record.json"
+    else
+        echo "${default_port}"
     fi
 }
 
@@ -116,18 +119,34 @@ proxies() {
     tr '\0' '\n' <"/proc/$1/environ" | grep -iE '^(https|no)_proxy=' | sed 's#//[^/@]*@#//#'
 }
 
+# Sets tunnel to whose tunnel this bootstrap machine has, and the names in which the two differ.
+find_tunnel() {
+    tunnel=
+    if [ -e "${home}" ]; then
+        tunnel=ours
+        manifest=/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml
+        tls=${home}/tls
+        egress_selector=${configs}/bootstrap-egress-selector.yaml
+    elif grep -qs '"konnectivity-certs"' "${installer_script}"; then
+        tunnel=installer
+        manifest=/etc/kubernetes/manifests/konnectivity-server-pod.yaml
+        tls=/opt/openshift/tls/konnectivity
+        egress_selector=${configs}/egress-selector-config.yaml
+    fi
+}
+
 bootstrap_machine() {
     local server pid port
+    section tunnel echo "${tunnel}"
     pid=$(pgrep -xo proxy-server)
     port=$(server_port "${pid}" 2>/dev/null)
-    section record jq '{version, release, options}' "${home}/record.json"
+    [ "${tunnel}" = ours ] && section record jq '{version, release, options}' "${home}/record.json"
     [ -e /opt/openshift/.bootkube.done ] && echo "== ended"
     [ -e "${manifest}" ] && section server-pod cat "${manifest}"
     section stages jq --compact-output '.[] | {timestamp, phase, stage, result}' /var/log/openshift/bootkube.json
     section said bash -c "journalctl --unit=bootkube --output=cat 2>/dev/null | grep '^konnectivity-bootstrap: ' | tail -n ${lines}"
-    section certificates certificates "${home}/tls"
-    [ -e "${configs}/bootstrap-egress-selector.yaml" ] &&
-        section egress-selector cat "${configs}/bootstrap-egress-selector.yaml"
+    section certificates certificates "${tls}"
+    [ -e "${egress_selector}" ] && section egress-selector cat "${egress_selector}"
     section kube-apiserver-config grep --after-context=1 egress-selector-config-file "${configs}/kube-apiserver-config.yaml"
     section kube-apiserver ask https://localhost:6443/readyz
     section healthz ask "http://127.0.0.1:${health_port}/healthz"
@@ -157,6 +176,14 @@ agents() {
     [ "${container}" = "" ] || agent 1 "${container}" 0
 }
 
+# agent_certificates PROCESS: the folder that its flag --ca-cert names; it differs between the two tunnels.
+agent_certificates() {
+    local file
+    file=$(arguments "$1" | sed -n 's/^--ca-cert=//p' | head -n 1)
+    file=${file:-/etc/konnectivity/ca.crt}
+    echo "/proc/$1/root${file%/*}"
+}
+
 # agent NUMBER CONTAINER PROCESS: the agent, as seen from its own network namespace.
 agent() {
     local port
@@ -164,7 +191,7 @@ agent() {
     if [ "$3" != 0 ]; then
         section "agent-$1.arguments" arguments "$3"
         section "agent-$1.proxies" proxies "$3"
-        section "agent-$1.certificates" certificates "/proc/$3/root/etc/konnectivity/certs"
+        section "agent-$1.certificates" certificates "$(agent_certificates "$3")"
         section "agent-$1.readyz" within "$3" ask "http://127.0.0.1:${health_port}/readyz"
         section "agent-$1.metrics" within "$3" metrics "http://127.0.0.1:${health_port}/metrics"
         # An unanswered dial shows here at once, but in the log only after 20 s.
@@ -183,7 +210,8 @@ within() {
 main() {
     lines=${1:-300}
     section machine machine
-    [ -e "${home}" ] && bootstrap_machine
+    find_tunnel
+    [ "${tunnel}" = "" ] || bootstrap_machine
     agents
     echo "== end"
 }

@@ -1,3 +1,4 @@
+import { tunnelNames } from "../core/konnectivity/tunnel-names.ts";
 import { inLines, oneLine } from "../core/printable.ts";
 import type { Status } from "./diagnose.ts";
 import type { Finding } from "./finding.ts";
@@ -19,17 +20,18 @@ export function statusText(status: Status): string {
     ["tunnel", incomplete ? "not known: not everything could be looked at" : states[state]],
   ];
   if (server !== undefined && state !== "ended") {
+    if (server.tunnel === "installer") lines.push(["made by", "openshift-install"]);
     lines.push([
       "server",
       server.healthz === 200
-        ? `answers on ${server.machine}, listens for agents on ${server.listens.join(", ") || "nothing"}, /readyz says ${server.readyz}`
+        ? `answers on ${server.machine}, listens for agents on ${server.listens.join(", ") || "nothing"}${tunnelNames[server.tunnel].readyzTells ? `, /readyz says ${server.readyz}` : ""}`
         : `does not answer on ${server.machine}`,
     ]);
     const from = server.peers.length === 0 ? "" : `, from ${server.peers.join(", ")}`;
     if (server.agents !== undefined) lines.push(["agents", `${server.agents} connected${from}`]);
     const errors = Object.entries(server.dialErrors).map(([reason, count]) => `${reason} ${count}`);
     if (server.healthz === 200) lines.push(["dials", `errors: ${errors.join(", ") || "none"}`]);
-    const leaves = server.certificates.filter(({ file }) => file.endsWith("/tls.crt"));
+    const leaves = server.certificates.filter(({ file }) => !file.endsWith("ca.crt"));
     lines.push(...leaves.map((one): [string, string] => ["certificate", dates(one)]));
   }
   for (const { where, runs, readyz, certificates } of agents) {
@@ -54,4 +56,4 @@ const paragraph = ({ kind, what, advice }: Finding) =>
   `\n${kind}: ${oneLine(what).replace(/\.$/, "")}.\n  → ${oneLine(advice)}.\n`;
 
 const dates = ({ file, until, names }: Certificate) =>
-  `${file.replace("/tls.crt", "")}${names.length === 0 ? "" : ` for ${names.join(", ")}`} until ${until.toISOString().replace(".000", "")}`;
+  `${file.replace(/\/tls\.crt$|^(server|agent)\.crt$/, "$1")}${names.length === 0 ? "" : ` for ${names.join(", ")}`} until ${until.toISOString().replace(".000", "")}`;

@@ -1,15 +1,8 @@
 import { type V1Pod, type V1PodTemplateSpec, VersionApi } from "@kubernetes/client-node";
-import { dialledBy, isReady, listAgentPods } from "./agent-pods.ts";
+import { dialledBy, isReady, listAgentPods, tunnelOf } from "./agent-pods.ts";
 import { ClusterApi, ignoreNotFound, requestOptions, readKubeconfig, describeApiError } from "./api.ts";
-import {
-  agentName,
-  namespace,
-  ports,
-  serverKubeconfig,
-  serverName,
-  staticPodManifest,
-  tls,
-} from "../core/konnectivity/names.ts";
+import { agentName, namespace, ports, serverKubeconfig, serverName } from "../core/konnectivity/names.ts";
+import { type TunnelNames, tunnelNames } from "../core/konnectivity/tunnel-names.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { type Check, failed, type CheckResult, notLookedAt, passed, toChecks } from "./verify.ts";
 
@@ -36,6 +29,8 @@ export async function clusterChecks(file: string): Promise<Check[]> {
   const { workload, pods } = state;
   const template = JSON.stringify(workload?.template ?? {});
   const dials = dialledBy(workload?.template.spec) ?? "<address>:<port>";
+  const names = tunnelNames[tunnelOf(workload?.template.spec)];
+  const certificate = (which: keyof TunnelNames["certificates"]) => `${names.tls}/${names.certificates[which]}`;
   const byToken = template.includes("--service-account-token-path=");
   /** The agents' own arguments may settle it. */
   const byCertificate = (run: Check["run"]) => () => {
@@ -62,12 +57,16 @@ export async function clusterChecks(file: string): Promise<Check[]> {
     "step-6": () => agentsAreRemoved(state),
     "step-7": () => notLookedAt("create an object that one of your webhooks must allow, after the bootstrap's end"),
     "security-1": byToken
-      ? onMachine(`grep authentication-audience ${staticPodManifest}`)
-      : byCertificate(onMachine(`grep cluster-ca-cert ${staticPodManifest}`)),
-    "security-2": onMachine(`ls ${byToken ? serverKubeconfig : `${tls}/serving/ca.crt`}`),
-    "security-3": onMachine(`openssl verify -CAfile ${tls}/serving/ca.crt ${tls}/serving/tls.crt`),
-    "security-4": onMachine(`curl 127.0.0.1:${ports.health}/readyz`),
-    "security-5": () => (state.ended ? during("")() : agentsAreReady(pods)),
+      ? onMachine(`grep authentication-audience ${names.staticPodManifest}`)
+      : byCertificate(onMachine(`grep cluster-ca-cert ${names.staticPodManifest}`)),
+    "security-2": onMachine(`ls ${byToken ? serverKubeconfig : certificate("ca")}`),
+    "security-3": onMachine(`openssl verify -CAfile ${certificate("ca")} ${certificate("server")}`),
+    "security-4": onMachine(`curl 127.0.0.1:${ports.health}/${names.readyzTells ? "readyz" : "healthz"}`),
+    "security-5": names.readyzTells
+      ? () => (state.ended ? during("")() : agentsAreReady(pods))
+      : during(
+          `agents of the installer's own tunnel have no readiness probe; on a node, must be 200: nsenter -t $(pgrep -xo proxy-agent) -n curl -o /dev/null -w '%{http_code}' 127.0.0.1:${ports.health}/readyz`,
+        ),
     "security-6": during(webhook),
     "security-7": byCertificate(during(`on a node, must end with "alert certificate required": ${dial} </dev/null`)),
     "security-8": byCertificate(

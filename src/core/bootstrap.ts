@@ -1,15 +1,15 @@
-import type { RequiredIngress } from "./konnectivity/required-ingress.ts";
+import { installerListening, type RequiredIngress, requiredIngress } from "./konnectivity/required-ingress.ts";
 import { loopbackKubeconfig } from "./konnectivity/names.ts";
 import { defaultAgentPort } from "./konnectivity/agent-port.ts";
 import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
-import { renderTunnel, type TunnelAssets } from "./konnectivity/tunnel.ts";
+import { installerListensOnAll, renderTunnel } from "./konnectivity/tunnel.ts";
 import { type Bootstrap, checkBootstrap } from "./ignition/check.ts";
 import { decodeContents, UndecodableError } from "./ignition/contents.ts";
 import { isObject, parseIgnition } from "./ignition/config.ts";
 import { type InspectedPayload, type InspectedPointer, inspectIgnition } from "./ignition/inspect.ts";
 import { sshKeysOf } from "./ignition/users.ts";
 import { payloadVersion } from "./ignition/record.ts";
-import { transformIgnition } from "./ignition/transform.ts";
+import { type Addition, transformIgnition } from "./ignition/transform.ts";
 import { serializeIgnition, type SerializedConfig, withDigest } from "./ignition/serialize.ts";
 import { UserError, problem, type Warning } from "./errors.ts";
 import type { Release } from "./releases.ts";
@@ -28,19 +28,13 @@ export interface BootstrapPayload extends SerializedConfig {
 
 /** From the text of a bootstrap.ign to the payload: parse → check → transform → serialize. */
 export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): BootstrapPayload {
-  const { bootstrap, release, assets } = prepare(bootstrapIgn, tunnel, now);
+  const { bootstrap, release, firewall, warnings, addition } = prepare(bootstrapIgn, tunnel, now);
   const originalBytes = Buffer.byteLength(bootstrapIgn);
   const sshKeys = sshKeysOf(bootstrap.config, "core");
-  // With the tunnel off, the payload is bootstrap.ign itself, byte for byte.
-  if (assets === undefined)
-    return { ...withDigest(bootstrapIgn), originalBytes, release, sshKeys, warnings: bootstrap.warnings };
-  const config = transformIgnition(bootstrap, {
-    files: assets.files,
-    insertions: assets.insertions,
-    record: { version: payloadVersion, release, options: toRecorded(tunnel) },
-  });
-  const warnings = [...bootstrap.warnings, ...assets.warnings];
-  return { ...serializeIgnition(config), originalBytes, release, firewall: assets.firewall, sshKeys, warnings };
+  // Without a tunnel of ours, the payload is bootstrap.ign itself, byte for byte.
+  const serialized =
+    addition === undefined ? withDigest(bootstrapIgn) : serializeIgnition(transformIgnition(bootstrap, addition));
+  return { ...serialized, originalBytes, release, ...(firewall !== undefined && { firewall }), sshKeys, warnings };
 }
 
 /** The firewall rule that this cluster needs, without building its payload. Undefined with the tunnel off. */
@@ -49,8 +43,8 @@ export function requiredIngressOf(
   tunnel: Tunnel,
   now: Date,
 ): { firewall: RequiredIngress | undefined; warnings: readonly Warning[] } {
-  const { bootstrap, assets } = prepare(bootstrapIgn, tunnel, now);
-  return { firewall: assets?.firewall, warnings: [...bootstrap.warnings, ...(assets?.warnings ?? [])] };
+  const { firewall, warnings } = prepare(bootstrapIgn, tunnel, now);
+  return { firewall, warnings };
 }
 
 /** Reads a payload or a pointer back. The result contains no secret. */
@@ -68,8 +62,7 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
  */
 const recordedImage = "payload";
 
-function toRecorded(tunnel: Tunnel): unknown {
-  if (tunnel === "off") return tunnel;
+function toRecorded(tunnel: TunnelOptions): unknown {
   const { port, ...rest } = tunnel;
   // The order of the keys is a part of the bytes: an assigned key keeps its place.
   return {
@@ -85,18 +78,38 @@ function fromRecorded(options: unknown): unknown {
   return { port: defaultAgentPort, ...options, image: image === recordedImage ? "release" : image };
 }
 
-function prepare(
-  bootstrapIgn: string,
-  tunnel: Tunnel,
-  now: Date,
-): { bootstrap: Bootstrap; release: Release; assets: TunnelAssets | undefined } {
+interface Prepared {
+  readonly bootstrap: Bootstrap;
+  readonly release: Release;
+  readonly warnings: readonly Warning[];
+  readonly firewall: RequiredIngress | undefined;
+  /** What goes into bootstrap.ign. */
+  readonly addition: Addition | undefined;
+}
+
+function prepare(bootstrapIgn: string, tunnel: Tunnel, now: Date): Prepared {
   const bootstrap = checkBootstrap(parseIgnition(bootstrapIgn), now);
-  if (tunnel === "off") return { bootstrap, release: bootstrap.release, assets: undefined };
-  if (bootstrap.installerTunnel === "on") throw new UserError(problem("installer-tunnel-on"));
-  const release = tunnel.release === "auto" ? bootstrap.release : tunnel.release;
-  const assets = renderTunnel(tunnel, release, bootstrap.cluster);
+  const { installerTunnel, release: ofDocument, cluster, warnings } = bootstrap;
+  const unchanged = { bootstrap, release: ofDocument, addition: undefined };
+  if (tunnel === "off") return { ...unchanged, firewall: undefined, warnings };
+  if (tunnel === "installer") {
+    if (installerTunnel !== "on")
+      throw new UserError(problem("installer-tunnel-off", { option: "tunnel", found: installerTunnel }));
+    const firewall = requiredIngress(installerListening, cluster);
+    return { ...unchanged, firewall, warnings: [...warnings, installerListensOnAll] };
+  }
+  if (installerTunnel === "on") throw new UserError(problem("installer-tunnel-on"));
+  const release = tunnel.release === "auto" ? ofDocument : tunnel.release;
+  const { files, insertions, firewall, warnings: ofTunnel } = renderTunnel(tunnel, release, cluster);
   checkKubeconfig(bootstrap, tunnel);
-  return { bootstrap, release, assets };
+  const record = { version: payloadVersion, release, options: toRecorded(tunnel) };
+  return {
+    bootstrap,
+    release,
+    firewall,
+    warnings: [...warnings, ...ofTunnel],
+    addition: { files, insertions, record },
+  };
 }
 
 /** With tokens, node/tunnel.sh derives the server's kubeconfig from this one, so that it must have the expected form. */

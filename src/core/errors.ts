@@ -37,7 +37,9 @@ const sentences = {
   "bootstrap-in-place": () =>
     "This is a bootstrap-in-place document (single node, live ISO): its two control planes never exist side by side, so there is nothing to tunnel to; use it as it is.",
   "installer-tunnel-on": () =>
-    "The installer's own tunnel is switched on in this document (feature gate): two tunnels would collide; set `tunnel: off`, or create the Ignition configs without that feature gate.",
+    "The installer's own tunnel is switched on in this bootstrap.ign (feature gate): two tunnels would collide; set `tunnel: installer` to use that one, or create the Ignition configs without that feature gate.",
+  "installer-tunnel-off": (p: { option: "tunnel"; found: "absent" | "off" }) =>
+    `${p.option} is installer, but the installer's own tunnel is ${p.found === "absent" ? "not in this bootstrap.ign (openshift-install has it from 4.23 on)" : "switched off in this bootstrap.ign (feature gate)"}: leave ${p.option} out to get this project's, or create the Ignition configs with that feature gate.`,
   "already-built": (p: { version: string }) =>
     `This document is a payload that konnectivity-bootstrap ${p.version} made already: give the bootstrap.ign that openshift-install wrote.`,
   "path-taken": (p: { path: string }) =>
@@ -118,7 +120,7 @@ const sentences = {
   "stream-lacks-image": (p: { file: string; what: string; option: string }) =>
     `${p.file} does not have ${p.what}: give one as ${p.option}.`,
   "not-a-payload": (p: { file: string }) =>
-    `${p.file} is neither a pointer nor a payload with a tunnel of this project (with \`tunnel: off\` a payload is bootstrap.ign itself): give what "payload build" wrote.`,
+    `${p.file} is neither a pointer nor a payload with a tunnel of this project (with \`tunnel: off\` and \`tunnel: installer\` a payload is bootstrap.ign itself, as it is): give what "payload build" wrote.`,
   "payload-damaged": (p: { file: string; detail: string }) =>
     `${p.file} was changed after it was built: ${p.detail}; build it again.`,
 

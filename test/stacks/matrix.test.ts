@@ -3,26 +3,31 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { absolutePathsIn, type Expected, filesIn, invariants, leaksOf, resourcesOf } from "../support/invariants.ts";
 import { cases, platforms, tags } from "../support/matrix.ts";
+import type { IgnitionConfig } from "../../src/core/ignition/config.ts";
 import { fileEntry, sampleConfig } from "../../src/core/sample/sample.ts";
 import { type Block, changedExample, exampleOf, exampleStack, Project, type StackJson } from "../support/stacks.ts";
 
 /** A secret of the cluster: where it shows, everything else of bootstrap.ign can show too. */
 const secret = "the secret that must never show 8f2b41";
-const ignition = sampleConfig("4.18");
-const bootstrapIgn = JSON.stringify({
-  ...ignition,
-  storage: { files: [...(ignition.storage?.files ?? []), fileEntry("/opt/openshift/tls/secret.key", secret, 0o600)] },
-});
+const withSecret = (ignition: IgnitionConfig) =>
+  JSON.stringify({
+    ...ignition,
+    storage: { files: [...(ignition.storage?.files ?? []), fileEntry("/opt/openshift/tls/secret.key", secret, 0o600)] },
+  });
+const bootstrapIgn = withSecret(sampleConfig("4.18"));
+const withInstallerTunnel = withSecret(sampleConfig("4.23-gate-on"));
 
 const projects: Project[] = [];
 afterAll(() => {
   for (const project of projects) project.remove();
 });
 
+const hasInstallerTunnel = (rest: object) => "tunnel" in rest && rest.tunnel === "installer";
+
 function projectWith(platform: string, options: object, rest: object): Project {
   const { files } = exampleOf(platform);
   const project = new Project(changedExample(platform, options, { tags, ...rest }), {
-    files: { ...files, "ocp/bootstrap.ign": bootstrapIgn },
+    files: { ...files, "ocp/bootstrap.ign": hasInstallerTunnel(rest) ? withInstallerTunnel : bootstrapIgn },
   });
   projects.push(project);
   return project;
@@ -41,6 +46,10 @@ it.each(cases)("$platform holds every invariant: $name", ({ platform, option, re
       const sources = name.endsWith("-teardown") ? [] : expected.sources;
       expect(violations(stack, { ...expected, sources }), `${name}: ${invariant}`).toEqual([]);
     }
+  if (hasInstallerTunnel(rest))
+    expect(readFileSync(join(project.outdir, `stacks/${platform}-bootstrap/payload.ign`), "utf8")).toBe(
+      withInstallerTunnel,
+    );
   expect(leaksOf(project.outdir, secret), "secrets").toEqual([]);
   expect(absolutePathsIn(project.outdir), "absolute paths").toEqual([]);
 });

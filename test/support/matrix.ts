@@ -77,6 +77,7 @@ const shared: Record<string, object> = {
     tunnel: { protocol: "http-connect", transport: "tcp", authentication: "service-account-token" },
   },
   "another port": { tunnel: { port: 9591 } },
+  "the installer's own tunnel": { tunnel: "installer" },
   "no tunnel": { tunnel: "off" },
   "external firewall": { firewall: "external" },
   "replaceable machine": { replaceMachine: true },

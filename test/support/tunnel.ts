@@ -17,7 +17,7 @@ export const pinned = `registry.example.com/team/proxy@sha256:${"a".repeat(64)}`
 /** The options of a config's `tunnel` part that is on. */
 export function tunnelOptions(config: unknown): TunnelOptions {
   const tunnel = readTunnel(config);
-  if (tunnel === "off") throw new Error("the tunnel is off");
+  if (typeof tunnel === "string") throw new Error(`the tunnel is ${tunnel}`);
   return tunnel;
 }
 

@@ -15,7 +15,7 @@ import type { FileEntry, IgnitionConfig } from "./config.ts";
 import { findRecord, recordPath } from "./record.ts";
 
 /** The installer's own tunnel script. It exists from 4.23 on; with the feature gate off, its functions are empty. */
-const installerTunnelPath = "/usr/local/bin/konnectivity.sh";
+export const installerTunnelPath = "/usr/local/bin/konnectivity.sh";
 
 /** A bootstrap machine's Ignition config after all checks, with everything that later steps need from it. */
 export interface Bootstrap {

@@ -24,7 +24,7 @@ const highest = 29_999;
 const taken: readonly { readonly from: number; readonly to?: number; readonly user: string }[] = [
   { from: 1936, user: "the router" },
   { from: ports.health, user: "the tunnel's own health checks" },
-  { from: 2379, to: 2380, user: "etcd" },
+  { from: 2379, to: 2381, user: "etcd" },
   { from: 3306, user: "Ironic's database" },
   { from: 4180, user: "the machine-config daemon" },
   { from: 5050, user: "the Ironic inspector" },
@@ -59,7 +59,7 @@ const taken: readonly { readonly from: number; readonly to?: number; readonly us
   { from: 17697, user: "the kube-apiserver" },
   { from: 18080, user: "CoreDNS of platforms without a cloud's DNS" },
   { from: 19531, user: "the journal gateway" },
-  { from: 22623, to: 22624, user: "the machine-config server" },
+  { from: 22623, to: 22625, user: "the machine-config server" },
   { from: 29101, to: 29103, user: "the network's metrics" },
 ];
 

@@ -7,6 +7,7 @@ import type { Release } from "../releases.ts";
 import { imageTraits, renderFlags } from "./flags.ts";
 import { proxyImage } from "./image.ts";
 import {
+  agentCertificates,
   agentLabels,
   agentName,
   agentSecretName,
@@ -22,7 +23,7 @@ import {
 } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
-const certificates = `${mounted}/certs`;
+const certificates = agentCertificates;
 const token = `${mounted}/token`;
 const hostNetworkScc = "hostnetwork-v2";
 

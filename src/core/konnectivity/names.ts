@@ -62,6 +62,8 @@ export const loopbackKubeconfig = "/opt/openshift/auth/kubeconfig-loopback";
 
 /** The folder in the containers where keys and certificates are mounted. */
 export const mounted = "/etc/konnectivity";
+/** In an agent's container. */
+export const agentCertificates = `${mounted}/certs`;
 
 export const staticPodManifest = "/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml";
 export const clusterManifests = "/opt/openshift/manifests";

@@ -119,16 +119,18 @@ const tunnelOptionsSchema = z.strictObject(
       .optional()
       .describe("SELinux context of the server's container. Default: the runtime's."),
   },
-  { error: "off, or an object" },
+  { error: "off, installer, or an object" },
 );
 
 export type TunnelOptions = z.output<typeof tunnelOptionsSchema>;
 
-/** `off`: a plain bootstrap machine. Unset: all defaults. */
+/** `off`: a plain bootstrap machine. `installer`: openshift-install's own tunnel, unchanged. Unset: all defaults. */
 export const tunnelSchema = z
-  .union([z.literal("off"), tunnelOptionsSchema], { error: "off, or an object" })
+  .union([z.literal("off"), z.literal("installer"), tunnelOptionsSchema], { error: "off, installer, or an object" })
   .prefault({})
-  .describe("The tunnel: docs/tunnel.md. `off`: a plain bootstrap machine.");
+  .describe(
+    "The tunnel: docs/tunnel.md. `off`: a plain bootstrap machine. `installer`: the tunnel that openshift-install put into bootstrap.ign.",
+  );
 export type Tunnel = z.output<typeof tunnelSchema>;
 
 /** Parses the `tunnel` part of a config by itself. */

@@ -1,4 +1,5 @@
 import { isIpAddress } from "../addresses.ts";
+import { defaultAgentPort } from "./agent-port.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
 import type { TunnelOptions } from "./options.ts";
 
@@ -13,7 +14,12 @@ export interface RequiredIngress {
   readonly purpose: string;
 }
 
-export function requiredIngress(options: TunnelOptions, networks: ClusterNetworks): RequiredIngress {
+type ListeningOptions = Pick<TunnelOptions, "address" | "listenAddress" | "port">;
+
+/** How openshift-install's own tunnel listens. Its config has no options for it. */
+export const installerListening: ListeningOptions = { address: "detect", listenAddress: "all", port: defaultAgentPort };
+
+export function requiredIngress(options: ListeningOptions, networks: ClusterNetworks): RequiredIngress {
   const { address, listenAddress, port } = options;
   const known = [listenAddress, address].find(isIpAddress);
   return {

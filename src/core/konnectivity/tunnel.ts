@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { UserError, type Problem, problem, type Warning } from "../errors.ts";
 import type { NodeFile } from "../node-file.ts";
 import type { Release } from "../releases.ts";
+import { defaultAgentPort } from "./agent-port.ts";
 import { agentManifests } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
 import { combinationProblems } from "./combinations.ts";
@@ -114,6 +115,12 @@ function releaseProblems({ listenAddress, transport }: TunnelOptions, release: R
     );
   return problems;
 }
+
+/** The installer's server has no flag that limits where it listens. */
+export const installerListensOnAll: Warning = {
+  code: "listens-on-all",
+  message: `The installer's own tunnel listens on every address of the machine, for agents (${defaultAgentPort}, TLS) and for health (${ports.health}): the firewall rule is what limits it.`,
+};
 
 function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
   const warnings: Warning[] = [];

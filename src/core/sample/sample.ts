@@ -1,10 +1,13 @@
 import { stringify } from "yaml";
 import { bootkubePath } from "../ignition/bootkube.ts";
-import type { FileEntry, IgnitionConfig } from "../ignition/config.ts";
+import type { IgnitionConfig } from "../ignition/config.ts";
 import { clusterConfigPath } from "../ignition/install-config.ts";
 import type { Release } from "../releases.ts";
-import { readProjectText } from "../../runtime/project-files.js";
+import { fileEntry, fixture } from "./fixture.ts";
+import { installerTunnelFiles } from "./installer-tunnel.ts";
 import { defaultNetworks, type Networks } from "./networks.ts";
+
+export { fileEntry, fixture };
 
 /** The shapes of bootkube.sh, old to new. They differ in the last flags of the render call and what these need. */
 export const shapes = ["4.12", "4.13", "4.14", "4.18", "4.23", "4.23-gate-on", "bootstrap-in-place"] as const;
@@ -18,9 +21,6 @@ export const tunnelShapes: readonly (readonly [Shape, Release])[] = [
   ["4.18", "4.14-4.22"],
   ["4.23", "4.23+"],
 ];
-
-/** A file of this folder. */
-export const fixture = (name: string) => readProjectText(`src/core/sample/${name}`);
 
 const renderFlag = {
   infra: "--infra-config-file=/assets/manifests/cluster-infrastructure-02-config.yml",
@@ -68,17 +68,6 @@ export interface SampleProps {
   readonly version?: string;
   /** Adds filler files up to about this many bytes. */
   readonly bytes?: number;
-}
-
-/** A file entry as openshift-install writes it: always base64, decimal mode, owned by root. */
-export function fileEntry(path: string, text: string, mode: number): FileEntry {
-  return {
-    overwrite: true,
-    path,
-    user: { name: "root" },
-    contents: { source: `data:text/plain;charset=utf-8;base64,${Buffer.from(text).toString("base64")}` },
-    mode,
-  };
 }
 
 /** A bootstrap.ign of this shape, with the structure of openshift-install's and without real secrets. */
@@ -159,28 +148,6 @@ export const sampleMetadata = {
   clusterID: "2f0c9f0e-7d0b-4b7c-9d57-3d6a5d2b8091",
   infraID: "sample-x7k2p",
 };
-
-/** These exist from 4.23 on; with the feature gate off, the functions are empty. */
-function installerTunnelFiles(gateOn: boolean): FileEntry[] {
-  const body = gateOn ? 'record_service_stage_start "konnectivity-certs"' : ":";
-  const functions = ["konnectivity_setup", "konnectivity_manifests", "konnectivity_cleanup"];
-  return [
-    fileEntry(
-      "/usr/local/bin/konnectivity.sh",
-      functions.map((name) => `${name}() {\n    ${body}\n}\n`).join(""),
-      0o555,
-    ),
-    fileEntry("/usr/local/bin/konnectivity-certs.sh", "#!/usr/bin/env bash\n", 0o555),
-    ...[
-      "egress-selector-config",
-      "konnectivity-config-override",
-      "konnectivity-namespace",
-      "konnectivity-agent-certs-secret",
-      "konnectivity-agent-daemonset",
-      "konnectivity-server-pod",
-    ].map((name) => fileEntry(`/opt/openshift/${name}.yaml`, "{}\n", 0o600)),
-  ];
-}
 
 const adminKubeconfig = `clusters:
 - cluster:

@@ -65,7 +65,7 @@ function argumentLists(release: Release): Pick<Start, "binary" | "args">[] {
               ...{ protocol, transport, authentication, listenAddress, agents: { kind, hostNetwork } },
               acceptUnauthenticatedAgents: authentication === "none",
             });
-            if (options === "off") continue;
+            if (typeof options === "string") continue;
             try {
               renderTunnel(options, release, { machineNetworks: [], serviceNetworks: [], virtualAddresses: [] });
             } catch (error) {

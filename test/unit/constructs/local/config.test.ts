@@ -21,6 +21,12 @@ describe("the local platform's config", () => {
     expect(() => read(value)).toThrow(words);
   });
 
+  it("has no payload with the installer's own tunnel", () => {
+    expect(() => local.lab?.payload(read({}), "installer", new Date())).toThrow(
+      "tunnel installer and local do not go together: the lab's bootstrap.ign is a sample",
+    );
+  });
+
   it.each(["IPv4", "IPv6"] as const)("makes a payload for %s", (ipFamily) => {
     const config = read({ nodes: 3, ipFamily });
     expect(local.resolve(config, {} as Parameters<typeof local.resolve>[1]).nodes).toBe(3);

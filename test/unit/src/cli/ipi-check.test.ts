@@ -156,7 +156,7 @@ describe("ipi check with the folder's kubeconfig", () => {
   it("shows the agents", async () => {
     const pod = {
       metadata: { name: "konnectivity-agent-a" },
-      spec: { nodeName: "node-0" },
+      spec: { nodeName: "node-0", containers: [{ name: "agent", readinessProbe: {} }] },
       status: {
         phase: "Running",
         conditions: [{ type: "Ready", status: "True" }],

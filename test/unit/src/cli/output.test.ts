@@ -124,7 +124,7 @@ describe("text from elsewhere is printed safely:", () => {
     const sections = [
       `== ${evil}\n x`,
       `== machine\n name=m${evil}\n now=1763294400`,
-      `== record\n {}\n== server-pod\n x\n== healthz\n ok\n 200\n== readyz\n ${evil}`,
+      `== tunnel\n ours\n== record\n {}\n== server-pod\n x\n== healthz\n ok\n 200\n== readyz\n ${evil}`,
       `== metrics\n konnectivity_network_proxy_server_dial_failure_count{reason="r${evil}"} 3`,
       `== sockets\n LISTEN 0 0 [::]:8091${evil.replaceAll(/\s/g, "")} [::]:*`,
       `== certificates\n file=${evil}/tls.crt\n notBefore=Nov 16 12:00:00 2026 GMT\n notAfter=Nov 17 12:00:00 2026 GMT\n name=DNS:${evil}`,

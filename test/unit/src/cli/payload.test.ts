@@ -196,6 +196,43 @@ describe("payload build", () => {
     expect(ran.stdout).not.toContain("firewall");
   });
 
+  it("leaves the document as it is with the installer's own tunnel, and names its rule", async () => {
+    const [out, text] = [folder(), `${sampleText("4.23-gate-on")}\n`];
+    const [dir, config] = [installDir(text), configFile("tunnel: installer\n")];
+    const { code, stdout, stderr } = await payload("build", dir, "--out", out, "--config", config);
+    expect(code).toBe(0);
+    expect(linesOf(stderr)).toEqual([expect.stringMatching(/^warning: The installer's own tunnel listens on every/)]);
+    expect(read(out, "payload.ign")).toBe(text);
+    expect(stdout).toContain("tunnel    the installer's own: bootstrap.ign as it is");
+    expect(stdout).toContain("firewall  open tcp 8091");
+    const rule = await payload("firewall", dir, "--config", config, "--json");
+    expect(JSON.parse(rule.stdout)).toMatchObject({
+      rule: {
+        port: 8091,
+        sources: { networks: ["10.0.0.0/16"] },
+        destination: { address: "its address in the machine network" },
+      },
+    });
+    const inspected = await run("payload", "inspect", join(out, "payload.ign"));
+    expectRefused(inspected, /with `tunnel: off` and `tunnel: installer` a payload is bootstrap.ign itself, as it is/);
+  });
+
+  it.each([
+    [
+      "4.18",
+      /^error: .*the installer's own tunnel is not in this bootstrap\.ign \(openshift-install has it from 4\.23 on\)/m,
+    ],
+    ["4.23", /^error: .*the installer's own tunnel is switched off in this bootstrap\.ign \(feature gate\)/m],
+  ] as const)("refuses tunnel: installer for a document without it: %s", async (shape, sentence) => {
+    const out = join(folder(), "out");
+    const config = configFile("tunnel: installer\n");
+    expectRefused(
+      await run("payload", "build", installDir(sampleText(shape)), "--out", out, "--config", config),
+      sentence,
+    );
+    expect(existsSync(out)).toBe(false);
+  });
+
   it("warns on stderr, and in JSON as well", async () => {
     const bootstrapIgn = sampleText("4.12", {
       networks: { machine: ["10.0.0.0/8"], cluster: ["10.128.0.0/14"], service: ["172.30.0.0/16"] },
@@ -231,7 +268,10 @@ describe("payload build", () => {
   it("refuses a bootstrap.ign and creates no folder for it", async () => {
     const out = join(folder(), "out");
     const dir = installDir(sampleText("4.23-gate-on"));
-    expectRefused(await run("payload", "build", dir, "--out", out), /installer's own tunnel is switched on/);
+    expectRefused(
+      await run("payload", "build", dir, "--out", out),
+      /installer's own tunnel is switched on .* set `tunnel: installer` to use that one/,
+    );
     expect(existsSync(out)).toBe(false);
   });
 

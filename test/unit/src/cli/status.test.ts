@@ -67,7 +67,7 @@ section() { echo "== $1"; shift; printf ' %s\\n' "$@"; }
 section machine name=there now=1795000000
 case "$*" in
 *core@10.0.0.5*)
-  section record; section server-pod; section healthz 200; section readyz 500 ;;
+  section tunnel ours; section server-pod; section healthz 200; section readyz 500 ;;
 *)
   section agent-0.container running; section agent-0.readyz 503
   section agent-0.arguments --proxy-server-host=10.0.0.5 --proxy-server-port=8091; section agent-0.dialling SYN-SENT ;;

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { dialledBy } from "../../../../src/cluster/agent-pods.ts";
+import { dialledBy, tunnelOf } from "../../../../src/cluster/agent-pods.ts";
 
 const podWith = (...args: string[]) => ({ containers: [{ name: "konnectivity-agent", args }] });
+
+describe("whose agent it is", () => {
+  it("shows in the folder of its certificates", () => {
+    expect(tunnelOf(podWith("--ca-cert=/etc/konnectivity/ca.crt"))).toBe("installer");
+    expect(tunnelOf(podWith("--ca-cert=/etc/konnectivity/certs/ca.crt"))).toBe("ours");
+    expect(tunnelOf(undefined)).toBe("ours");
+  });
+});
 
 describe("what an agent's pod dials", () => {
   it("is the address and the port in its arguments", () => {

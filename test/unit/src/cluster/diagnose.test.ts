@@ -11,7 +11,15 @@ const certificate = (file: string, hours = 20): Certificate => ({
 
 /** A server with a connected agent, with these changes. */
 const server = (changes: Partial<ServerStatus> = {}): ServerStatus => ({
-  ...{ machine: "bootstrap", now, ended: false, wanted: true, failedStage: undefined, said: undefined },
+  ...{
+    machine: "bootstrap",
+    tunnel: "ours" as const,
+    now,
+    ended: false,
+    wanted: true,
+    failedStage: undefined,
+    said: undefined,
+  },
   ...{ healthz: 200, readyz: 200, agents: 1, dialErrors: {}, pendingDials: 0, port: 8091 },
   listens: ["10.0.0.10:8091"],
   ...{ peers: ["10.0.0.20"], formerPeers: [], lastLogLine: undefined },
@@ -160,6 +168,38 @@ describe("the diagnosis", () => {
     );
     const former = server({ ...alone, port: 9591, formerPeers: ["10.0.0.20"] });
     expect(diagnose(observed(former)).findings[0]?.what).toMatch(/^10\.0\.0\.20 come to port 9591 but/);
+  });
+
+  describe("of the installer's own tunnel", () => {
+    const certificates = ["ca.crt", "server.crt", "agent.crt"].map((file) => certificate(file));
+    const installers = (changes: Partial<ServerStatus> = {}) =>
+      server({ tunnel: "installer", readyz: 500, certificates, ...changes });
+
+    it("does not mention /readyz, which is never 200 there", () => {
+      const status = diagnose(observed(installers()));
+      expect(status.state).toBe("carries");
+      const text = statusText(status);
+      expect(text).toContain("made by      openshift-install\n");
+      expect(text).toContain("server       answers on bootstrap, listens for agents on 10.0.0.10:8091\n");
+      expect(text).toMatch(/^certificate {2}server until /m);
+      expect(text).toMatch(/^certificate {2}agent until /m);
+    });
+
+    it("names its files and none of our options", () => {
+      const found = (code: ReasonCode, changes: Partial<AgentStatus> = {}) =>
+        diagnose(observed(installers({ ...alone, certificates }), disconnected(code, changes))).findings[0];
+      const other = { certificates: [{ ...certificate("ca.crt"), sha256: "bb" }] };
+      expect(found("unknown-ca", other)?.what).toMatch(/its Secret is of another set of keys$/);
+      expect(found("unknown-ca", other)?.advice).toMatch(/^put \/opt\/openshift\/tls\/konnectivity\/ca\.crt of /);
+      expect(found("certificate-refused")?.advice).toContain(" with /opt/openshift/tls/konnectivity/agent.crt on ");
+      expect(found("refused")?.advice).toBe("open TCP 8091 from the nodes to the bootstrap machine");
+      expect(found("expired")?.advice).toMatch(/^start the installation again; /);
+    });
+
+    it("is not known from pods that are ready without a readiness probe", () => {
+      const ready = { ended: false, pods: [pod({ ready: true, unprobed: true })], events: [] };
+      expect(said(diagnose({ machines: [], unreachable: [], cluster: ready }))).toBe("unknown: ");
+    });
   });
 
   it("says why the state is unknown", () => {

@@ -20,7 +20,7 @@ describe("the status of a machine", () => {
     const portOf = (text: string) =>
       parseProbe(
         new Map([
-          ["record", "{}"],
+          ["tunnel", "ours"],
           ["agent-port", text],
         ]),
       ).server?.port;
@@ -33,7 +33,7 @@ describe("the status of a machine", () => {
     const failedIn = (...stages: readonly (object | string)[]) =>
       parseProbe(
         new Map([
-          ["record", "{}"],
+          ["tunnel", "ours"],
           ["stages", stages.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join("\n")],
         ]),
       ).server?.failedStage;

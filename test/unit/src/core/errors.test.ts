@@ -143,6 +143,10 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
   "ignition-spec-unknown": [() => make(sampleText("4.18", { version: "2.0.0\n" }))],
   "bootstrap-in-place": [() => make(sampleText("bootstrap-in-place"))],
   "installer-tunnel-on": [() => make(sampleText("4.23-gate-on"))],
+  "installer-tunnel-off": [
+    () => makePayload(sampleText("4.18"), "installer", now),
+    () => makePayload(sampleText("4.23"), "installer", now),
+  ],
   "already-built": [() => make(make(sampleText("4.18")).text)],
   "path-taken": [
     () => makeWith((files) => [...files, fileEntry("/usr/local/bin/konnectivity-bootstrap.sh", "", 0o555)]),

@@ -15,7 +15,7 @@ import type { Problem } from "../../../../../src/core/errors.ts";
 import { bootkubeScript, type Shape, tunnelShapes } from "../../../../../src/core/sample/sample.ts";
 
 const tunnel = readTunnel(undefined);
-if (tunnel === "off") throw new Error("the tunnel is on by default");
+if (typeof tunnel === "string") throw new Error("the tunnel is on by default");
 const nowhere = { machineNetworks: [], serviceNetworks: [], virtualAddresses: [] };
 const { insertions }: { insertions: Insertions } = renderTunnel(tunnel, "4.14-4.22", nowhere);
 

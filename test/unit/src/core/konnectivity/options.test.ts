@@ -40,8 +40,8 @@ describe("the tunnel's options", () => {
     });
   });
 
-  it("do not exist when the tunnel is off", () => {
-    expect(readTunnel("off")).toBe("off");
+  it.each(["off", "installer"])("do not exist with tunnel: %s", (tunnel) => {
+    expect(readTunnel(tunnel)).toBe(tunnel);
   });
 
   it.each([
@@ -81,7 +81,7 @@ describe("a bad value", () => {
 
   /** By path: what is expected there, and values that are not. */
   const wrong: Record<string, { expected: string; values: unknown[] }[]> = {
-    tunnel: [{ expected: "off, or an object", values: ["on", "OFF", false, true, 5, []] }],
+    tunnel: [{ expected: "off, installer, or an object", values: ["on", "OFF", "Installer", false, true, 5, []] }],
     "tunnel.release": [
       { expected: "auto or 4.12-4.13 or 4.14-4.22 or 4.23+", values: ["4.18", "4.11", "", 4.18, null] },
     ],
