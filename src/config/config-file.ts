@@ -1,5 +1,7 @@
 import { isObject } from "../core/ignition/config.ts";
 import { type Problem, type ProblemCode, problem, UserError } from "../core/errors.ts";
+import { withIpiPort } from "../core/konnectivity/agent-port.ts";
+import { readTunnel, type Tunnel } from "../core/konnectivity/options.ts";
 import { hasTemplate } from "../core/terraform-literal.ts";
 import { describeIssues } from "../core/schema/parse.ts";
 import { type CommonConfig, type ConfigFormat, isPlatform, type RawConfig } from "./config-format.ts";
@@ -7,6 +9,8 @@ import { readYaml, type YamlFile } from "./yaml-file.ts";
 
 /** A config file's values, with the defaults filled in. */
 export interface Config extends CommonConfig {
+  /** The tunnel of a machine that openshift-install creates: another port, unless the config names one. */
+  readonly ipiTunnel: Tunnel;
   /** The options of each platform in it, by the platform's name. */
   readonly platforms: Readonly<Record<string, PlatformConfig>>;
 }
@@ -66,7 +70,12 @@ export function readPartialConfig(
   const result = format.schema.safeParse(value);
   const templates = templatesIn(value);
   if (result.success)
-    return { config: toConfig(format, result.data), problems: templates.map(locate), invalidOptions: [], locate };
+    return {
+      config: toConfig(format, result.data, value),
+      problems: templates.map(locate),
+      invalidOptions: [],
+      locate,
+    };
   const { issues } = result.error;
   const problems = [...describeIssues(issues, format.schema, value, ""), ...templates].map(locate);
   if (!isObject(value)) throw new UserError(...problems);
@@ -74,7 +83,7 @@ export function readPartialConfig(
     issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
   );
   const rest = withoutInvalid(format, value, paths);
-  const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest)));
+  const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest), rest));
   // No other problem follows from an unknown key.
   const invalidOptions = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
@@ -82,11 +91,13 @@ export function readPartialConfig(
   return { config, problems, invalidOptions, locate };
 }
 
-function toConfig(format: ConfigFormat, raw: RawConfig): Config {
+/** @param value what was parsed: it has no defaults */
+function toConfig(format: ConfigFormat, raw: RawConfig, value: unknown): Config {
   const given = Object.entries(raw).filter(([key, value]) => isPlatform(format, key) && value !== undefined);
   const common = Object.entries(raw).filter(([key]) => !isPlatform(format, key));
   return {
     ...(Object.fromEntries(common) as CommonConfig),
+    ipiTunnel: readTunnel(withIpiPort(isObject(value) ? value.tunnel : undefined)),
     platforms: Object.fromEntries(given) as Config["platforms"],
   };
 }
