@@ -132,6 +132,8 @@ const sentences = {
     `The lab ${p.name} has no ${p.machine}: its machines are bootstrap and node-0${p.nodes === 1 ? "" : ` to node-${p.nodes - 1}`}.`,
   "ignition-refuses": (p: { detail: string; stack: string }) =>
     `Ignition does not take the payload, so no lab was made: ${p.detail}; give one that the stack ${p.stack} or \`payload build\` made.`,
+  "installer-refuses": (p: { reason: string }) =>
+    `openshift-install could not read the payload, so no lab was made: ${p.reason}; give one that \`payload build\` made.`,
   "lab-stuck": (p: { name: string; reason: string; said: string; log: string }) =>
     `The lab ${p.name} is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter --name ${p.name} bootstrap\`.`,
 

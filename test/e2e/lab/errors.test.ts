@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { labCommand } from "../../../src/cli/lab.ts";
 import { outputTo } from "../../../src/cli/output.ts";
+import { rewriteAsInstaller } from "../../../lab/installer-rewrite.ts";
 import { labIsUp } from "../../../lab/lab.ts";
 import { removeLab, startLab } from "../../support/lab.ts";
 import { labProblems, testErrorCases } from "../../support/problems.ts";
@@ -19,6 +20,7 @@ const errorCases: Record<(typeof labProblems)[number], readonly (() => unknown)[
       }
     },
   ],
+  "installer-refuses": [() => rewriteAsInstaller("root:x:0:0")],
   "ignition-refuses": [() => startLab({ name: "stuck", payload: "root:x:0:0" })],
   "lab-stuck": [
     async () => {
