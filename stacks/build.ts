@@ -38,7 +38,7 @@ export function build({ config, installDir }: Loaded, now: Date): Built {
   const labs = configFormat.platforms.flatMap(({ name, lab }): [string, LabInput][] => {
     const options = config.platforms[name];
     if (lab === undefined || options === undefined) return [];
-    const payload = problems.attempt(() => toInput(lab.payload(options, config.tunnel, now)));
+    const payload = problems.attempt(() => toInput(lab.payload(options, config, now)));
     return payload === undefined
       ? []
       : [[name, { name: lab.labName(options), description: lab.describe(options), payload }]];

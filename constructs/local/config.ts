@@ -3,8 +3,10 @@ import { makePayload } from "../../src/core/bootstrap.ts";
 import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";
 import { defaultLabName, labNamePattern, type LabLayout } from "../../src/core/lab-layout.ts";
-import { definePlatform } from "../../src/config/platform.ts";
-import { oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
+import { definePlatform, type Tunnels } from "../../src/config/platform.ts";
+import { problem, UserError } from "../../src/core/errors.ts";
+import type { TunnelOptions } from "../../src/core/konnectivity/options.ts";
+import { boolean, oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
 const schema = z.strictObject(
   {
@@ -15,6 +17,11 @@ const schema = z.strictObject(
     ipFamily: oneOf(...ipFamilies)
       .default("IPv4")
       .describe("Of the lab's machines, pods and services."),
+    ipi: boolean()
+      .default(false)
+      .describe(
+        "Whether the bootstrap machine comes and goes as with `openshift-install create cluster`: docs/lab.md.",
+      ),
   },
   { error: "an object" },
 );
@@ -33,9 +40,24 @@ export const local = definePlatform({
   lab: {
     labName: ({ name }) => name,
     // From the sample: the lab has no images of a real release.
-    payload: ({ ipFamily }, tunnel, now) =>
-      makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now),
-    describe: ({ name, nodes, ipFamily }) =>
-      `${name}, nodes: ${nodes}, ${ipFamily}; it makes a sample payload of its own`,
+    payload: ({ ipFamily, ipi }, tunnels, now) =>
+      makePayload(
+        sampleText("4.23", { networks: localNetworks[ipFamily] }),
+        ipi ? ipiTunnelOf(tunnels) : tunnels.tunnel,
+        now,
+      ),
+    describe: ({ name, nodes, ipFamily, ipi }) =>
+      `${name}, nodes: ${nodes}, ${ipFamily}${ipi ? ", as openshift-install create cluster" : ""}; it makes a sample payload of its own`,
   },
 });
+
+/** Without a tunnel of ours there is nothing to show. */
+function ipiTunnelOf({ ipiTunnel }: Tunnels): TunnelOptions {
+  if (typeof ipiTunnel !== "string") return ipiTunnel;
+  throw new UserError(
+    problem("combination-refused", {
+      options: { "local.ipi": true, tunnel: ipiTunnel },
+      reason: "such a lab shows how a tunnel goes through `openshift-install create cluster`; leave one of them out",
+    }),
+  );
+}

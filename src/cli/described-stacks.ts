@@ -31,8 +31,11 @@ export async function describedStacks(inputs: Inputs): Promise<Record<string, Ma
   }
 }
 
+/** By type and by name. */
+type Resources = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
+
 function resourcesOf(stackText: string): MadeResource[] {
-  const { resource } = JSON.parse(stackText) as { resource: Record<string, Record<string, Record<string, unknown>>> };
+  const { resource = {} } = JSON.parse(stackText) as { resource?: Resources };
   return Object.entries(resource)
     .filter(([type]) => type !== "terraform_data")
     .flatMap(([type, byId]) =>

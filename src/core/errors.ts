@@ -130,6 +130,8 @@ const sentences = {
     `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy '${p.platform}-*'\`${p.name === defaultLabName ? "" : `, with ${p.platform}.name: ${p.name} in the config file`}.`,
   "machine-not-there": (p: { name: string; machine: string; nodes: number }) =>
     `The lab ${p.name} has no ${p.machine}: its machines are bootstrap and node-0${p.nodes === 1 ? "" : ` to node-${p.nodes - 1}`}.`,
+  "machine-removed": (p: { name: string }) =>
+    `The lab ${p.name} has no bootstrap machine any more: the fake of openshift-install removed it when the bootstrap had ended; its other machines are node-0 and so on.`,
   "ignition-refuses": (p: { detail: string; stack: string }) =>
     `Ignition does not take the payload, so no lab was made: ${p.detail}; give one that the stack ${p.stack} or \`payload build\` made.`,
   "installer-refuses": (p: { reason: string }) =>

@@ -15,6 +15,7 @@ export function problemsOf(action: () => unknown): readonly Problem[] {
 /** Problems that only a running lab can have, or one that is about to run. */
 export const labProblems = [
   "machine-not-there",
+  "machine-removed",
   "ignition-refuses",
   "installer-refuses",
   "lab-stuck",

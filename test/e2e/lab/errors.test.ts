@@ -1,7 +1,6 @@
 import { describe } from "vitest";
 import { labCommand } from "../../../src/cli/lab.ts";
 import { outputTo } from "../../../src/cli/output.ts";
-import { rewriteAsInstaller } from "../../../lab/installer-rewrite.ts";
 import { labIsUp } from "../../../lab/lab.ts";
 import { removeLab, startLab } from "../../support/lab.ts";
 import { labProblems, testErrorCases } from "../../support/problems.ts";
@@ -20,7 +19,19 @@ const errorCases: Record<(typeof labProblems)[number], readonly (() => unknown)[
       }
     },
   ],
-  "installer-refuses": [() => rewriteAsInstaller("root:x:0:0")],
+  "machine-removed": [
+    async () => {
+      const lab = await startLab({ name: "stuck", ipi: true });
+      try {
+        await labIsUp(lab, () => undefined);
+        await lab.completeBootstrap();
+        await labCommand(silent).parseAsync(["enter", "--name=stuck", "bootstrap"], { from: "user" });
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+  ],
+  "installer-refuses": [() => startLab({ name: "stuck", ipi: true, payload: "root:x:0:0" })],
   "ignition-refuses": [() => startLab({ name: "stuck", payload: "root:x:0:0" })],
   "lab-stuck": [
     async () => {
