@@ -21,7 +21,7 @@ const errorCases: Record<(typeof labProblems)[number], readonly (() => unknown)[
   ],
   "machine-removed": [
     async () => {
-      const lab = await startLab({ name: "stuck", ipi: true });
+      const lab = await startLab({ name: "stuck", ipi: true, ipFamily: "IPv6" });
       try {
         await labIsUp(lab, () => undefined);
         await lab.completeBootstrap();
