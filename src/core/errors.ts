@@ -134,6 +134,8 @@ const sentences = {
     `The lab ${p.name} has no bootstrap machine any more: the fake of openshift-install removed it when the bootstrap had ended; its other machines are node-0 and so on.`,
   "ignition-refuses": (p: { detail: string; stack: string }) =>
     `Ignition does not take the payload, so no lab was made: ${p.detail}; give one that the stack ${p.stack} or \`payload build\` made.`,
+  "installer-not-built": (p: { reason: string }) =>
+    `A lab with \`ipi: true\` rewrites the payload with a program that has to be built first: ${p.reason}.`,
   "installer-refuses": (p: { reason: string }) =>
     `openshift-install could not read the payload, so no lab was made: ${p.reason}; give one that \`payload build\` made.`,
   "lab-stuck": (p: { name: string; reason: string; said: string; log: string }) =>
