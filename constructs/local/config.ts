@@ -3,9 +3,9 @@ import { makePayload } from "../../src/core/bootstrap.ts";
 import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";
 import { defaultLabName, labNamePattern, type LabLayout } from "../../src/core/lab-layout.ts";
-import { definePlatform, type Tunnels } from "../../src/config/platform.ts";
+import { definePlatform } from "../../src/config/platform.ts";
 import { problem, UserError } from "../../src/core/errors.ts";
-import type { TunnelOptions } from "../../src/core/konnectivity/options.ts";
+import type { Tunnel } from "../../src/core/konnectivity/options.ts";
 import { boolean, oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
 const schema = z.strictObject(
@@ -40,23 +40,22 @@ export const local = definePlatform({
   lab: {
     labName: ({ name }) => name,
     // From the sample: the lab has no images of a real release.
-    payload: ({ ipFamily, ipi }, tunnels, now) =>
-      makePayload(
-        sampleText("4.23", { networks: localNetworks[ipFamily] }),
-        ipi ? ipiTunnelOf(tunnels) : tunnels.tunnel,
-        now,
-      ),
+    payload: ({ ipFamily, ipi }, tunnel, now) => {
+      if (ipi) requireTunnel(tunnel);
+      return makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now);
+    },
+    ipi: ({ ipi }) => ipi,
     describe: ({ name, nodes, ipFamily, ipi }) =>
       `${name}, nodes: ${nodes}, ${ipFamily}${ipi ? ", as openshift-install create cluster" : ""}; it makes a sample payload of its own`,
   },
 });
 
 /** Without a tunnel of ours there is nothing to show. */
-function ipiTunnelOf({ ipiTunnel }: Tunnels): TunnelOptions {
-  if (typeof ipiTunnel !== "string") return ipiTunnel;
+function requireTunnel(tunnel: Tunnel): void {
+  if (typeof tunnel !== "string") return;
   throw new UserError(
     problem("combination-refused", {
-      options: { "local.ipi": true, tunnel: ipiTunnel },
+      options: { "local.ipi": true, tunnel },
       reason: "such a lab shows how a tunnel goes through `openshift-install create cluster`; leave one of them out",
     }),
   );

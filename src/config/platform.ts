@@ -43,20 +43,14 @@ export interface Provider {
   readonly versions: string;
 }
 
-/** The config's tunnel, by who creates the machine. */
-export interface Tunnels {
-  /** A stack. */
-  readonly tunnel: Tunnel;
-  /** openshift-install. */
-  readonly ipiTunnel: Tunnel;
-}
-
 /** A platform that runs a cluster of its own on this machine instead of joining a real one. */
 export interface LabPlatform<Config> {
   /** The lab's name on this machine. */
   labName(config: Config): string;
+  /** Whether a fake of openshift-install creates the machine: its tunnel has another default port. @default - no fake does */
+  ipi?(config: Config): boolean;
   /** The payload that its bootstrap machine boots. */
-  payload(config: Config, tunnels: Tunnels, now: Date): Pick<BootstrapPayload, "text" | "sha512">;
+  payload(config: Config, tunnel: Tunnel, now: Date): Pick<BootstrapPayload, "text" | "sha512">;
   /** What `config check` prints about it. */
   describe(config: Config): string;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { inspect } from "../../src/core/bootstrap.ts";
 import { problemsOf } from "../support/problems.ts";
 import { resourcesOf } from "../support/invariants.ts";
 import {
@@ -51,6 +52,21 @@ describe("a lab that openshift-install is faked for", () => {
     const { "local-teardown": teardown, "local-bootstrap": bootstrap } = stacks(false);
     expect(Object.keys(teardown?.resource.terraform_data ?? {})).toEqual(["gate", "sweep"]);
     expect(Object.keys(bootstrap?.resource.terraform_data ?? {})).toContain("gate");
+  });
+
+  it.each([
+    [{}, 8091],
+    [{ ipi: true }, 9591],
+    [{ ipi: true, port: 8091 }, 8091],
+  ])("%j: agents dial %i", ({ ipi = false, port }: { ipi?: boolean; port?: number }, expected) => {
+    const project = new Project({ local: { ipi }, tunnel: { port } });
+    try {
+      project.synth();
+      const payload = inspect(readFileSync(join(project.outdir, "stacks/local-bootstrap/payload.ign"), "utf8"), "");
+      expect(payload).toMatchObject({ record: { options: { port: expected } } });
+    } finally {
+      project.remove();
+    }
   });
 
   it("is refused without a tunnel, in one sentence with its place", () => {

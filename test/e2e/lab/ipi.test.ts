@@ -85,6 +85,12 @@ describe("a lab with `ipi: true`", () => {
     expect(ofTheTunnel()).toEqual(["namespace", "konnectivity-agent", "konnectivity-agent-certs"]);
   });
 
+  it("holds what verify asks of it", async () => {
+    await waitFor("the permanent kube-apiserver", 60, () => lab.request(lab.node, "GET", "/readyz").code === 200);
+    const rows = await runChecks(labChecks(lab, { finish: false }));
+    expect(rows.filter(({ result }) => result !== "passed")).toMatchObject([{ id: "step-6" }]);
+  }, 120_000);
+
   const control: Progress = { revisions: [1], topology: "SingleReplica" };
 
   it("keeps its bootstrap machine while that is a member of etcd, with nothing of the tunnel left in the cluster", async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type LocalConfig, local } from "../../../../constructs/local/config.ts";
 import { parseConfig } from "../../../../src/core/schema/parse.ts";
-import { withIpiPort } from "../../../../src/core/konnectivity/agent-port.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { decodeContents } from "../../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
@@ -9,8 +8,7 @@ import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
 const read = (value: unknown): LocalConfig => parseConfig(local.schema, value, "local");
 
 const payloadOf = (config: LocalConfig, tunnel: unknown) =>
-  local.lab?.payload(config, { tunnel: readTunnel(tunnel), ipiTunnel: readTunnel(withIpiPort(tunnel)) }, new Date())
-    .text ?? "";
+  local.lab?.payload(config, readTunnel(tunnel), new Date()).text ?? "";
 
 /** The text of the file whose path ends so. */
 function fileIn(payload: string, end: string): string {
@@ -37,14 +35,6 @@ describe("the local platform's config", () => {
     const config = read({ nodes: 3, ipFamily });
     expect(local.resolve(config, {} as Parameters<typeof local.resolve>[1]).nodes).toBe(3);
     expect(fileIn(payloadOf(config, {}), "/settings.sh")).toContain(`TUNNEL_FAMILIES='${ipFamily === "IPv4" ? 4 : 6}'`);
-  });
-
-  it.each([
-    [{}, {}, 8091],
-    [{ ipi: true }, {}, 9591],
-    [{ ipi: true }, { port: 8091 }, 8091],
-  ])("%j with the tunnel %j: the server listens on %i", (options, tunnel, port) => {
-    expect(fileIn(payloadOf(read(options), tunnel), "/server-pod.yaml")).toContain(`--agent-port=${port}`);
   });
 
   it("does not fake openshift-install without a tunnel", () => {

@@ -136,6 +136,7 @@ describe("config check", () => {
     const { code, stdout } = await command("config", "check", "--config", file);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^lab {7}local, nodes: 1, IPv4, as openshift-install create cluster; /);
+    expect(stdout).toMatch(/^tunnel .*, port 9591$/m);
     expect(stdout).not.toContain("local-teardown");
   });
 
