@@ -22,6 +22,8 @@ export interface ApiClient {
   list(apiVersion: string, kind: string): Promise<Workload[]>;
   secret(namespace: string, name: string): Promise<Record<string, Buffer>>;
   token(namespace: string, account: string, audience: string, seconds: number): Promise<string>;
+  /** What a path leads to. @returns undefined if there is nothing */
+  get(path: string): Promise<object | undefined>;
   /** Creates or updates an object. */
   apply(object: KubernetesObject): Promise<void>;
   /** @returns whether the object existed */
@@ -64,6 +66,12 @@ export function connect(kubeconfigFile: string): ApiClient {
       const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
       const body = { spec: { audiences: [audience], expirationSeconds } };
       return ((await must("POST", path, body)) as { status: { token: string } }).status.token;
+    },
+    get: async (path) => {
+      const { status, body } = await send("GET", path);
+      if (status === 404) return undefined;
+      if (status >= 300) throw new Error(`GET ${path}: ${status} ${body.message ?? ""}`);
+      return body;
     },
     apply: async (object) => {
       const path = `${await pathOf(object)}?fieldManager=konnectivity-bootstrap-lab&force=true`;

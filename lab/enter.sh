@@ -6,8 +6,6 @@ set -euo pipefail
 group=$1 init=$2
 shift 2
 # Namespaces alone are not enough: without this it would count as a process of this machine, and outlive the other.
-for hierarchy in $(hierarchies); do
-    echo $$ >"$(process_group "${hierarchy}/${group}")/cgroup.procs"
-done
+join_groups "${group}"
 # Its root too: under a chroot a mount namespace begins above it.
 exec nsenter -t "${init}" -m -p -n -C -u -i -r --wdns=/ -- "$@"

@@ -66,6 +66,13 @@ const programs = {
     binaries: { webhook: "." },
     ldflags: small,
   },
+  "installer-rewrite": {
+    folder: "lab/installer-rewrite",
+    title: "what openshift-install does to bootstrap.ign",
+    firstTime: "half a minute",
+    binaries: { "installer-rewrite": "." },
+    ldflags: small,
+  },
   load: {
     folder: "test/e2e/load",
     title: "the load generator",

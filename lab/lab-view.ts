@@ -52,7 +52,8 @@ export class LabView {
 
   /** Whether the bootstrap has ended. */
   ended(): boolean {
-    return this.#lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0;
+    const { bootstrap } = this.#lab;
+    return bootstrap.isRemoved || bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0;
   }
 
   /** Nothing if it does not run. */

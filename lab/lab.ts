@@ -6,6 +6,7 @@ import { UserError, problem } from "../src/core/errors.ts";
 import { type Addresses, addressesOf, hostOf } from "./addresses.ts";
 import { makeLabFolder, removeLabFolder } from "./folder.ts";
 import { applyIgnition, IgnitionRefused } from "./ignition.ts";
+import { rewriteAsInstaller } from "./installer-rewrite.ts";
 import type { LabLayout } from "../src/core/lab-layout.ts";
 import { finishFile, layoutFile, readLayout } from "./layout.ts";
 import { writeControlPlane } from "./control-plane.ts";
@@ -16,6 +17,7 @@ import { failedPods } from "./pod-log.ts";
 import { makeKeys, prepareRoot, rootOf } from "./roots.ts";
 import { TimedOut, waitFor } from "./wait.ts";
 import { timeLimit, timeoutEnvironment, timeoutFactor } from "../src/core/time-limits.ts";
+import { projectFile } from "../src/runtime/project-files.js";
 import { clusterObjects, kubeletPod, webhookPod } from "./workload.ts";
 
 export interface LabProps extends Partial<LabLayout> {
@@ -64,18 +66,19 @@ export class Lab {
 
   /** Starts a lab, after removing what is left of an earlier one of this name. */
   static async up(props: LabProps): Promise<Lab> {
-    const { name, folder, payload, images, dieWithParent, say, signal } = props;
-    const layout: LabLayout = { nodes: props.nodes ?? 1, ipFamily: props.ipFamily ?? "IPv4" };
+    const { name, folder, images, dieWithParent, say, signal } = props;
+    const layout: LabLayout = { nodes: props.nodes ?? 1, ipFamily: props.ipFamily ?? "IPv4", ipi: props.ipi ?? false };
     const addresses = addressesOf(layout.ipFamily);
     // These throw, so they come before any change.
     timeoutFactor();
     checkControllers();
+    const payload = layout.ipi ? rewriteAsInstaller(props.payload) : props.payload;
     await Lab.down(name, folder);
     signal?.throwIfAborted();
     makeLabFolder(folder);
     const names = machineNames(layout.nodes);
     for (const machine of names) prepareRoot(rootOf(folder, machine), images, layout);
-    say("Ignition lays the payload down");
+    say(`Ignition lays the payload down${layout.ipi ? ", as openshift-install rewrote it" : ""}`);
     try {
       applyIgnition(payload, rootOf(folder, "bootstrap"));
     } catch (error) {
@@ -125,6 +128,10 @@ export class Lab {
        echo '${JSON.stringify([bootstrapStatus("complete")])}' >/opt/lab/progress.json
        until lab-fake apply /opt/openshift/auth/kubeconfig /opt/lab/progress.json; do sleep 1; done`,
     );
+    if (layout.ipi) {
+      const installer = [process.execPath, projectFile("lab/fakes/main.js"), "installer", name, folder];
+      startInBackground(lab.node.enterNetwork(installer), join(lab.node.folder, "installer.log"), process.env);
+    }
     return lab;
   }
 
@@ -141,12 +148,14 @@ export class Lab {
 
   /** The lab of this name, if it runs. */
   static ifRunning(name: string, folder: string): Lab | undefined {
-    const bootstrapRoot = rootOf(folder, "bootstrap");
-    if (!existsSync(join(bootstrapRoot, layoutFile))) return undefined;
-    const layout = readLayout(bootstrapRoot);
-    const [bootstrap, ...nodes] = machineNames(layout.nodes).map((machine) =>
-      LabMachine.ifRunning({ lab: name, name: machine, folder: join(folder, machine) }),
-    );
+    const nodeRoot = rootOf(folder, "node-0");
+    if (!existsSync(join(nodeRoot, layoutFile))) return undefined;
+    const layout = readLayout(nodeRoot);
+    const [bootstrap, ...nodes] = machineNames(layout.nodes).map((machine) => {
+      const where = { lab: name, name: machine, folder: join(folder, machine) };
+      const removed = layout.ipi && machine === "bootstrap" && !existsSync(where.folder);
+      return removed ? LabMachine.removed(where) : LabMachine.ifRunning(where);
+    });
     if (bootstrap === undefined || !nodes.every((node) => node !== undefined)) return undefined;
     return new Lab(bootstrap, nodes, layout);
   }
@@ -207,7 +216,7 @@ export class Lab {
 
   /**
    * Completes the bootstrap in the order of a real cluster: the permanent control plane runs, the bootstrap ends, and only
-   * then the etcd operator removes the bootstrap machine's member.
+   * then the etcd operator removes the bootstrap machine's member. With `ipi` the installer then removes the machine.
    */
   async completeBootstrap(): Promise<void> {
     const control = {
@@ -221,29 +230,30 @@ export class Lab {
     };
     await explainIfStuck(this, async () => {
       if (!complete()) this.reportProgress({ ...control, etcd: "enough members" });
-      this.finish();
+      if (!this.bootstrap.isRemoved) this.finish();
       await waitFor("the bootstrap's end", 60, complete);
       this.reportProgress({ ...control, etcd: "member removed" });
       this.reportProgress({ ...control, etcd: "member known to be removed" });
+      if (this.#layout.ipi) await waitFor("the machine's removal", 30, () => this.bootstrap.isRemoved);
     });
   }
 
   /** Starts a line of bash in a machine, in the background; its log is NAME.log beside the machine's root. */
   #service(machine: LabMachine, name: string, line: string, env: Readonly<Record<string, string>> = {}): void {
-    const log = openSync(join(machine.folder, `${name}.log`), "a", 0o600);
-    const [program = "", ...args] = machine.enter(shellFor(line));
-    spawn(program, args, {
-      stdio: ["ignore", log, log],
-      detached: true,
-      env: {
-        PATH: `/opt/lab/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-        HOME: "/root",
-        ...timeoutEnvironment(),
-        ...env,
-      },
-    }).unref();
-    closeSync(log);
+    startInBackground(machine.enter(shellFor(line)), join(machine.folder, `${name}.log`), {
+      PATH: `/opt/lab/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+      HOME: "/root",
+      ...timeoutEnvironment(),
+      ...env,
+    });
   }
+}
+
+/** Starts a command that outlives this process, and appends its output to a log file. */
+function startInBackground([program = "", ...args]: readonly string[], logFile: string, env: NodeJS.ProcessEnv): void {
+  const log = openSync(logFile, "a", 0o600);
+  spawn(program, args, { stdio: ["ignore", log, log], detached: true, env }).unref();
+  closeSync(log);
 }
 
 export interface WaitOptions {
@@ -279,9 +289,10 @@ async function explainIfStuck({ bootstrap, nodes }: Lab, run: () => Promise<void
     await run();
   } catch (error) {
     if (!(error instanceof TimedOut || error instanceof CommandFailed)) throw error;
-    const log = join(bootstrap.folder, "bootkube.log");
+    const machines = [bootstrap, ...nodes].filter(({ isRemoved }) => !isRemoved);
+    const log = join(machines[0]?.folder ?? "", bootstrap.isRemoved ? "installer.log" : "bootkube.log");
     const said = readFileSync(log, "utf8").trim().split("\n").at(-1) ?? "";
-    const failed = [bootstrap, ...nodes].flatMap((machine) =>
+    const failed = machines.flatMap((machine) =>
       [...failedPods(readFileSync(join(machine.folder, "kubelet.log"), "utf8"))].map(
         ([pod, why]) => `the pod ${pod} cannot be started on ${machine.name} (${short(why)})`,
       ),

@@ -28,9 +28,7 @@ if [ "${stage}" = outside ]; then
 fi
 
 if [ "${stage}" = grouped ]; then
-    for hierarchy in $(hierarchies); do
-        echo $$ >"$(process_group "${hierarchy}/${group}")/cgroup.procs"
-    done
+    join_groups "${group}"
     exec unshare --mount --propagation private --pid --net --uts --ipc --fork --kill-child --mount-proc \
         bash "$0" "${group}" "${name}" "${folder}" inside
 fi

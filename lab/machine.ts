@@ -7,9 +7,10 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError, problem } from "../src/core/errors.ts";
 import { timeLimit, timeoutEnvironment } from "../src/core/time-limits.ts";
@@ -89,13 +90,29 @@ export class LabMachine {
     return machine;
   }
 
+  /** One that was removed: everything that is run there fails. */
+  static removed(where: MachineLocation): LabMachine {
+    return new LabMachine(where, 0);
+  }
+
   /** The command line that runs another one in the machine, as root there. */
   enter(command: readonly string[]): string[] {
     return ["bash", projectFile("lab/enter.sh"), this.#group, String(this.#init), ...command];
   }
 
-  /** Runs a line of bash in the machine. */
+  /** The command line that runs another one on this machine, in the network of the simulated one, until that ends. */
+  enterNetwork(command: readonly string[]): string[] {
+    return ["bash", projectFile("lab/enter-network.sh"), this.#group, String(this.#init), ...command];
+  }
+
+  /** Whether it was removed, with everything that it had. */
+  get isRemoved(): boolean {
+    return !existsSync(this.folder);
+  }
+
+  /** Runs a line of bash in the machine. One that was removed fails. */
   run(line: string, env: Readonly<Record<string, string>> = {}, input = ""): CommandResult {
+    if (this.isRemoved) return { status: 1, stdout: "", stderr: `${this.name} was removed\n` };
     const [program = "", ...args] = this.enter(shellFor(line));
     const { status, stdout, stderr } = spawnSync(program, args, {
       encoding: "utf8",
@@ -162,8 +179,17 @@ export function checkControllers(groups = "/sys/fs/cgroup"): void {
 }
 
 /** Ends every machine of a lab and removes its control groups, whoever started it and however that ended. */
-export async function removeMachines(lab: string): Promise<void> {
-  const groups = groupsOf(lab);
+export function removeMachines(lab: string): Promise<void> {
+  return removeGroups(groupsOf(lab));
+}
+
+/** Removes one machine with everything that it has: what is left is as if it had never been plugged in. */
+export async function removeMachine({ lab, name, folder }: MachineLocation): Promise<void> {
+  await removeGroups(groupsOf(lab).filter((group) => basename(group) === groupOf(lab, name)));
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function removeGroups(groups: readonly string[]): Promise<void> {
   // A group is busy as long as the kernel is not done with its last process, which is no longer listed then.
   for (let tries = 0; groups.some((group) => existsSync(group)); tries++) {
     const all = groups.filter((group) => existsSync(group)).flatMap(subgroupsOf);

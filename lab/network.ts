@@ -6,7 +6,11 @@ import type { LabMachine } from "./machine.ts";
 export const podNetwork = "podnet";
 
 /** Connects the machines: the machine network, a pod network on each node, and the routes between them. */
-export function connectMachines(bootstrap: LabMachine, nodes: readonly LabMachine[], { ipFamily }: LabLayout): void {
+export function connectMachines(
+  bootstrap: LabMachine,
+  nodes: readonly LabMachine[],
+  { ipFamily, ipi }: LabLayout,
+): void {
   const [firstNode, ...otherNodes] = nodes;
   if (firstNode === undefined) throw new Error("a lab has at least one node");
   const addresses = addressesOf(ipFamily);
@@ -30,6 +34,28 @@ export function connectMachines(bootstrap: LabMachine, nodes: readonly LabMachin
   const ip = ipCommand(ipFamily);
   bootstrap.must(
     `${ip} route add default via ${addresses.node} && ${ip} route add unreachable ${addresses.clusterNetwork}`,
+  );
+  if (ipi) closeOtherPorts(bootstrap, ipFamily);
+}
+
+/**
+ * What openshift-install's security groups let through to the bootstrap machine, from the cluster's machines alone: ssh, the
+ * API, the machine-config server, "host level services" and the kubelet. Left out: what only UDP and etcd need.
+ */
+const openByInstaller = "22,6443,22623,9000:9999,10250";
+
+function closeOtherPorts(bootstrap: LabMachine, ipFamily: LabLayout["ipFamily"]): void {
+  const [tables, icmp] = ipFamily === "IPv6" ? ["ip6tables", "ipv6-icmp"] : ["iptables", "icmp"];
+  bootstrap.must(
+    [
+      "-i lo",
+      "-m conntrack --ctstate ESTABLISHED,RELATED",
+      `-p ${icmp}`,
+      `-s ${addressesOf(ipFamily).machineNetwork} -p tcp -m multiport --dports ${openByInstaller}`,
+    ]
+      .map((rule) => `${tables} -A INPUT ${rule} -j ACCEPT && `)
+      .concat(`${tables} -P INPUT DROP`)
+      .join(""),
   );
 }
 

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Transport } from "../src/cluster/probe.ts";
 import type { Lab } from "./lab.ts";
 
-/** How the probe runs on a lab's machines. */
+/** How the probe runs on a lab's machines, except on a bootstrap machine that was removed. */
 export function labTransports(lab: Lab): Transport[] {
-  return [lab.bootstrap, ...lab.nodes].map((machine) => ({
+  const machines = [lab.bootstrap, ...lab.nodes].filter(({ isRemoved }) => !isRemoved);
+  return machines.map((machine) => ({
     machine: machine.name,
     command: machine.enter(["bash", "-s", "--"]),
     // A lab has no journal; bootkube's log is a file in the machine's folder.

@@ -20,8 +20,8 @@ const forLab = forE2e || isFor("lab");
 const forClouds = isFor("clouds");
 const forVm = isFor("vm");
 
-/** Go programs that only the tests need. */
-const testGoPrograms = /** @type {const} */ (["kubernetes-schema", "load", ...oldProxies]);
+/** Go programs that the tests need beside the lab's; a lab with `ipi: true` builds the installer's itself. */
+const testGoPrograms = /** @type {const} */ (["kubernetes-schema", "load", "installer-rewrite", ...oldProxies]);
 
 /** @param {string} program */
 const isMissing = (program) =>

@@ -16,6 +16,13 @@ export interface BootstrapStackProps {
   readonly steps: TeardownSteps;
 }
 
+/** What a platform's class adds. */
+interface PlatformBootstrapStackProps extends BootstrapStackProps {
+  readonly platform: string;
+  /** Whether a destroy asks the cluster first, and sweeps it. @default true */
+  readonly gated?: boolean;
+}
+
 /** The first version with S3 lock files. */
 export const requiredTerraform = ">= 1.10.0";
 
@@ -23,10 +30,13 @@ export const requiredTerraform = ">= 1.10.0";
 export abstract class BootstrapStack extends TerraformStack {
   readonly platform: string;
   readonly payload: PayloadFile;
+  /** Whether a destroy asks the cluster first, and sweeps it. */
+  readonly gated: boolean;
 
-  constructor(scope: Construct, id: string, props: BootstrapStackProps & { readonly platform: string }) {
+  constructor(scope: Construct, id: string, props: PlatformBootstrapStackProps) {
     super(scope, id);
     this.platform = props.platform;
+    this.gated = props.gated ?? true;
     addStateBackend(this, props.state);
     this.addOverride("terraform.required_version", requiredTerraform);
     this.#addDestroySteps(props);
@@ -45,10 +55,12 @@ export abstract class BootstrapStack extends TerraformStack {
       continueOnFailure: true,
       cleanupFiles: [payloadFileName, "plan", ...localStateBackups(this, state)],
     });
-    const { resource: gate } = new DestroyStep(this, "gate", {
-      ...steps,
-      command: teardownArguments("gate", this.platform, steps, "--wait=0"),
-    });
+    const gate = this.gated
+      ? new DestroyStep(this, "gate", {
+          ...steps,
+          command: teardownArguments("gate", this.platform, steps, "--wait=0"),
+        }).resource
+      : undefined;
     const addDependency = (from: TerraformResource, to: TerraformResource) => {
       from.dependsOn = [...(from.dependsOn ?? []), addressOf(to)];
     };
@@ -57,7 +69,7 @@ export abstract class BootstrapStack extends TerraformStack {
         // Not instanceof: with CDK Terrain, a provider package can bring its own copy of cdktf.
         if (!TerraformResource.isTerraformResource(node) || node === report) return;
         addDependency(node, report);
-        if (node !== gate) addDependency(gate, node);
+        if (gate !== undefined && node !== gate) addDependency(gate, node);
       },
     });
   }

@@ -1,6 +1,7 @@
 import type { PayloadContent } from "../constructs/shared/payload-file.ts";
 import { type BootstrapPayload, makePayload } from "../src/core/bootstrap.ts";
 import { type Problem, Problems, type Warning } from "../src/core/errors.ts";
+import type { Tunnel } from "../src/core/konnectivity/options.ts";
 import type { RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
 import { readBootstrapIgn } from "../src/config/install-dir.ts";
 import { inCloud, type Loaded } from "./load.ts";
@@ -11,6 +12,8 @@ export interface LabInput {
   /** Its name on this machine. */
   readonly name: string;
   readonly description: string;
+  /** The tunnel that its payload contains. */
+  readonly tunnel: Tunnel;
   readonly payload: PayloadContent;
 }
 
@@ -38,10 +41,11 @@ export function build({ config, installDir }: Loaded, now: Date): Built {
   const labs = configFormat.platforms.flatMap(({ name, lab }): [string, LabInput][] => {
     const options = config.platforms[name];
     if (lab === undefined || options === undefined) return [];
-    const payload = problems.attempt(() => toInput(lab.payload(options, config.tunnel, now)));
+    const tunnel = lab.ipi?.(options) === true ? config.ipiTunnel : config.tunnel;
+    const payload = problems.attempt(() => toInput(lab.payload(options, tunnel, now)));
     return payload === undefined
       ? []
-      : [[name, { name: lab.labName(options), description: lab.describe(options), payload }]];
+      : [[name, { name: lab.labName(options), description: lab.describe(options), tunnel, payload }]];
   });
   const destroyOnly: Warning = {
     code: "destroy-only",

@@ -13,11 +13,11 @@ export interface LocalBootstrapStackProps extends BootstrapStackProps {
 export class LocalBootstrapStack extends BootstrapStack {
   constructor(scope: Construct, id: string, props: LocalBootstrapStackProps) {
     const { local, replaceMachine, steps } = props;
-    super(scope, id, { ...props, platform: "local" });
+    super(scope, id, { ...props, platform: "local", gated: !local.ipi });
     const spec = new MachineSpec(this, "machine-spec", {
       payload: this.payload,
       replaceMachine,
-      options: { lab: local.name, nodes: local.nodes, ipFamily: local.ipFamily },
+      options: { lab: local.name, nodes: local.nodes, ipFamily: local.ipFamily, ipi: local.ipi },
     });
     new Machine(this, "machine", { spec, program: steps.program });
     const outputs = {

@@ -16,7 +16,7 @@ export interface TeardownStackProps {
 /**
  * <platform>-teardown: cdktf destroys it before the bootstrap stack. Destroying it asks the cluster whether it still needs
  * the machine, and stops if it does; then it removes the agents from the cluster. It contains literals only: a reference to
- * the bootstrap stack could not be resolved once that stack's state is empty.
+ * the bootstrap stack could not be resolved once that stack's state is empty. It is empty where a destroy asks nobody.
  */
 export class TeardownStack extends TerraformStack {
   constructor(scope: Construct, id: string, props: TeardownStackProps) {
@@ -25,6 +25,8 @@ export class TeardownStack extends TerraformStack {
     this.addDependency(bootstrap);
     addStateBackend(this, state);
     this.addOverride("terraform.required_version", requiredTerraform);
+    // Still a stack: one that was deployed with steps loses them, without running them, when it is deployed again.
+    if (!bootstrap.gated) return;
     const sweep = new DestroyStep(this, "sweep", {
       ...steps,
       command: teardownArguments("sweep", bootstrap.platform, steps),

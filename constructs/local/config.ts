@@ -5,7 +5,8 @@ import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";
 import { defaultLabName, labNamePattern, type LabLayout } from "../../src/core/lab-layout.ts";
 import { definePlatform } from "../../src/config/platform.ts";
-import { oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
+import type { Tunnel } from "../../src/core/konnectivity/options.ts";
+import { boolean, oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
 const schema = z.strictObject(
   {
@@ -16,6 +17,11 @@ const schema = z.strictObject(
     ipFamily: oneOf(...ipFamilies)
       .default("IPv4")
       .describe("Of the lab's machines, pods and services."),
+    ipi: boolean()
+      .default(false)
+      .describe(
+        "Whether the bootstrap machine comes and goes as with `openshift-install create cluster`: docs/lab.md.",
+      ),
   },
   { error: "an object" },
 );
@@ -39,11 +45,24 @@ export const local = definePlatform({
   lab: {
     labName: ({ name }) => name,
     // From the sample: the lab has no images of a real release.
-    payload: ({ ipFamily }, tunnel, now) => {
+    payload: ({ ipFamily, ipi }, tunnel, now) => {
+      if (ipi) requireTunnel(tunnel);
       if (tunnel === "installer") throw new UserError(noInstallerTunnel);
       return makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now);
     },
-    describe: ({ name, nodes, ipFamily }) =>
-      `${name}, nodes: ${nodes}, ${ipFamily}; it makes a sample payload of its own`,
+    ipi: ({ ipi }) => ipi,
+    describe: ({ name, nodes, ipFamily, ipi }) =>
+      `${name}, nodes: ${nodes}, ${ipFamily}${ipi ? ", as openshift-install create cluster" : ""}; it makes a sample payload of its own`,
   },
 });
+
+/** Without a tunnel of ours there is nothing to show. */
+function requireTunnel(tunnel: Tunnel): void {
+  if (typeof tunnel !== "string") return;
+  throw new UserError(
+    problem("combination-refused", {
+      options: { "local.ipi": true, tunnel },
+      reason: "such a lab shows how a tunnel goes through `openshift-install create cluster`; leave one of them out",
+    }),
+  );
+}

@@ -17,6 +17,7 @@ export class MachineSpec extends SharedMachineSpec {
     super(scope, id, {
       ...props,
       parts: { lab: options.lab, nodes: options.nodes, ipFamily: options.ipFamily },
+      ...(options.ipi && { laterParts: { ipi: true } }),
     });
     this.options = options;
   }

@@ -18,7 +18,7 @@ export class Machine extends Construct {
   constructor(scope: Construct, id: string, props: MachineProps) {
     super(scope, id);
     const { spec } = props;
-    const { lab, nodes, ipFamily } = spec.options;
+    const { lab, nodes, ipFamily, ipi } = spec.options;
     const program = literal(relative(stackFolder(this), props.program), "The way to the command line's program");
     const machine = new DataResource(this, "Default", {
       input: { lab, program, ...spec.tag },
@@ -28,6 +28,7 @@ export class Machine extends Construct {
           type: "local-exec",
           interpreter: [
             ...["node", program, "lab", "up", `--name=${lab}`, `--nodes=${nodes}`, `--ip-family=${ipFamily}`],
+            ...(ipi ? ["--ipi"] : []),
             "--payload",
           ],
           command: spec.payload.name,

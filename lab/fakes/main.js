@@ -1,4 +1,4 @@
-// main.js NAME ARGUMENT...: runs one of the fakes in this folder, from inside a simulated machine. As CommonJS, like
+// main.js NAME ARGUMENT...: runs one of the fakes in this folder, from inside a simulated machine or beside it. As CommonJS, like
 // scripts/app.js: a lab starts dozens of them, and CommonJS takes two thirds of the time to start.
 import { createRequire } from "node:module";
 import { projectFile } from "../../src/runtime/project-files.js";
@@ -11,6 +11,7 @@ const require = createRequire(projectFile("lab/fakes/main.js"));
 const programs = {
   apply: () => require("./apply.ts"),
   "cluster-bootstrap": () => require("./cluster-bootstrap.ts"),
+  installer: () => require("./installer.ts"),
   kubelet: () => require("./kubelet.ts"),
   oc: () => require("./oc.ts"),
   render: () => require("./render.ts"),

@@ -27,7 +27,7 @@ export function main(args: readonly string[]): number {
   mkdirSync(join(output, "manifests"), { recursive: true });
   mkdirSync("bootstrap-manifests", { recursive: true });
   writeFileSync(configFile, stringify(config), { mode: 0o600 });
-  writeFileSync(join(output, "manifests/00_lab.yaml"), stringify(labNamespace));
+  for (const name of namespaces) writeFileSync(join(output, `manifests/00_${name}.yaml`), stringify(namespaceOf(name)));
   writeFileSync("bootstrap-manifests/kube-apiserver-pod.yaml", stringify(pod(config)), { mode: 0o600 });
   return 0;
 }
@@ -35,7 +35,9 @@ export function main(args: readonly string[]): number {
 /** bootkube mounts its folder at /assets. */
 const onHost = (path: string) => path.replaceAll("/assets/", "./");
 
-const labNamespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "lab" } };
+/** The lab's own, and one of a real cluster, for the manifest that openshift-install adds to bootstrap.ign. */
+const namespaces = ["lab", "openshift-config"];
+const namespaceOf = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 
 /** Executes a file as the operator would execute a template; any expression but this one is an error. */
 export function readOverride(file: string): Config {

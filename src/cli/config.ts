@@ -68,12 +68,13 @@ function describeTunnel(tunnel: Inputs["tunnel"]): string {
 }
 
 function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
-  const { tunnel, tunnelPort, payload, state, labs } = inputs;
+  const { tunnelPort, payload, state, labs } = inputs;
   const ofCluster = [
     `cluster   ${inputs.infraId}`,
     `payload   ${payload.present ? `sha512 ${payload.sha512.slice(0, 16)}…` : `none: ${payload.why}`}`,
   ];
   const onlyLabs = Object.keys(inputs.platforms).every((platform) => platform in labs);
+  const tunnel = (onlyLabs ? Object.values(labs)[0]?.tunnel : undefined) ?? inputs.tunnel;
   const lines = [
     // A lab has neither.
     ...(onlyLabs ? [] : ofCluster),

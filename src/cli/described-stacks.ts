@@ -11,7 +11,7 @@ export interface MadeResource {
   readonly name?: string;
 }
 
-/** Describes the stacks into a folder that is gone afterwards, and reads what is in them. */
+/** Describes the stacks into a folder that is gone afterwards, and reads what is in them; empty stacks are left out. */
 export async function describedStacks(inputs: Inputs): Promise<Record<string, MadeResource[]>> {
   // Only here: loading cdktf takes longer than all the rest of a command.
   const { describe, loadStackClasses, writeCode } = await import("../../stacks/app.ts");
@@ -21,18 +21,23 @@ export async function describedStacks(inputs: Inputs): Promise<Record<string, Ma
     writeCode(app, inputs);
     const folder = join(outdir, "stacks");
     return Object.fromEntries(
-      readdirSync(folder).map((stack) => [
-        stack,
-        resourcesOf(readFileSync(join(folder, stack, "cdk.tf.json"), "utf8")),
-      ]),
+      readdirSync(folder).flatMap((stack) => {
+        const made = resourcesOf(readFileSync(join(folder, stack, "cdk.tf.json"), "utf8"));
+        return made === undefined ? [] : [[stack, made]];
+      }),
     );
   } finally {
     rmSync(outdir, { recursive: true, force: true });
   }
 }
 
-function resourcesOf(stackText: string): MadeResource[] {
-  const { resource } = JSON.parse(stackText) as { resource: Record<string, Record<string, Record<string, unknown>>> };
+/** By type and by name. */
+type Resources = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
+
+/** @returns undefined if the stack is empty */
+function resourcesOf(stackText: string): MadeResource[] | undefined {
+  const { resource } = JSON.parse(stackText) as { resource?: Resources };
+  if (resource === undefined) return undefined;
   return Object.entries(resource)
     .filter(([type]) => type !== "terraform_data")
     .flatMap(([type, byId]) =>

@@ -46,12 +46,8 @@ function prepare(folder: string, options: { config?: string; json?: boolean }, o
   const found = readInstallFolder(folder);
   const problems = new Problems();
   const preparation = problems.attempt(() =>
-    useConfig(
-      configFormat,
-      options.config,
-      "check --config",
-      ({ tunnel }) => prepareFolder(found, tunnel, new Date()),
-      { agentPort: ipiAgentPort },
+    useConfig(configFormat, options.config, "check --config", ({ ipiTunnel }) =>
+      prepareFolder(found, ipiTunnel, new Date()),
     ),
   );
   const metadata = problems.attempt(() => metadataOf(configFormat, folder));

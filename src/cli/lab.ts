@@ -21,6 +21,7 @@ interface UpOptions {
   readonly name: string;
   readonly nodes: string;
   readonly ipFamily: LabLayout["ipFamily"];
+  readonly ipi: boolean;
   readonly payload: string;
 }
 
@@ -41,8 +42,9 @@ function upCommand(output: Output): Command {
     .option(...nameOption)
     .addOption(new Option("--nodes <number>", "how many nodes it has").choices(["1", "2", "3"]).default("1"))
     .addOption(new Option("--ip-family <family>", "of its networks").choices(ipFamilies).default("IPv4"))
+    .option("--ipi", "let the bootstrap machine come and go as with `openshift-install create cluster`", false)
     .requiredOption("--payload <file>", "what Ignition lays down on its bootstrap machine")
-    .action(async ({ name, ipFamily, nodes, payload: file }: UpOptions) => {
+    .action(async ({ name, ipFamily, nodes, ipi, payload: file }: UpOptions) => {
       mustBeRoot();
       const payload = readUserFile(file, "deploy the stack local-bootstrap, which makes it");
       const begin = Date.now();
@@ -54,7 +56,7 @@ function upCommand(output: Output): Command {
         import("../../lab/images.js"),
       ]);
       const folder = labFolder(name);
-      const props = { name, folder, payload, nodes: Number(nodes), ipFamily, dieWithParent: false, say };
+      const props = { name, folder, payload, nodes: Number(nodes), ipFamily, ipi, dieWithParent: false, say };
       const images = [ensureImages()];
       const dismissGuard = startGuard(name);
       output.exitCode = await interruptible(
@@ -84,8 +86,10 @@ function finishCommand(output: Output): Command {
     .option(...nameOption)
     .action(async ({ name }: { name: string }) => {
       mustBeRoot();
-      await (await runningLab(name)).completeBootstrap();
-      output.text("The bootstrap has ended: the cluster stands alone.\n");
+      const lab = await runningLab(name);
+      await lab.completeBootstrap();
+      const removed = lab.bootstrap.isRemoved ? " The installer has removed the bootstrap machine." : "";
+      output.text(`The bootstrap has ended: the cluster stands alone.${removed}\n`);
     });
 }
 
@@ -105,7 +109,8 @@ function enterCommand(output: Output): Command {
         const folder = join(labFolder(name), machine);
         const running = LabMachine.ifRunning({ lab: name, name: machine, folder });
         if (running === undefined) {
-          const { nodes } = await runningLab(name);
+          const { bootstrap, nodes } = await runningLab(name);
+          if (bootstrap.name === machine) throw new UserError(problem("machine-removed", { name }));
           throw new UserError(problem("machine-not-there", { name, machine, nodes: nodes.length }));
         }
         const [first = "", ...args] = running.enter(words.length === 0 ? ["bash", "-l"] : words);

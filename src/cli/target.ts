@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Target } from "../cluster/collect.ts";
-import type { Transport } from "../cluster/probe.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { defaultLabName } from "../core/lab-layout.ts";
 import { shellWord } from "../core/shell-word.ts";
@@ -35,7 +34,7 @@ export async function targetOf({ name, ssh, node = [], kubeconfig }: TargetOptio
   const named = Object.entries(real).flatMap(([option, value]) => (value === undefined ? [] : [option]));
   if (name !== undefined && named.length > 0)
     throw new UserError(...named.map((flag) => problem("lab-or-cluster", { flag })));
-  if (named.length === 0) return { transports: await transportsOfLab(name ?? defaultLabName) };
+  if (named.length === 0) return labTarget(name ?? defaultLabName);
   const { sshTransports } = await import("../cluster/probe.ts");
   const machine = ssh === true ? await machineDeployedHere() : ssh;
   const transports = sshTransports([...(machine === undefined ? [] : [machine]), ...node]);
@@ -75,10 +74,11 @@ async function machineDeployedHere(): Promise<string> {
   return deployedMachine(readInputs(findConfigFile(process.env), new Date()));
 }
 
-async function transportsOfLab(name: string): Promise<Transport[]> {
+async function labTarget(name: string): Promise<Target> {
   mustBeRoot();
   const { labTransports } = await import("../../lab/transports.ts");
-  return labTransports(await runningLab(name));
+  const lab = await runningLab(name);
+  return { transports: labTransports(lab), machineRemoved: lab.bootstrap.isRemoved };
 }
 
 /** ssh would take a leading "-" for an option. */

@@ -12,6 +12,8 @@ export interface Target {
   readonly api?: ClusterApi;
   /** The command that prints this cluster's firewall rule. @default - not known */
   readonly firewallCommand?: string;
+  /** Whether the bootstrap machine is known to be removed. @default false */
+  readonly machineRemoved?: boolean;
 }
 
 export interface Collected {
@@ -21,7 +23,8 @@ export interface Collected {
 }
 
 /** Asks all machines and the API once, in parallel, and diagnoses the tunnel. */
-export async function collect({ transports, api, firewallCommand }: Target, logLines: number): Promise<Collected> {
+export async function collect(target: Target, logLines: number): Promise<Collected> {
+  const { transports, api, firewallCommand, machineRemoved } = target;
   const [probes, cluster] = await Promise.all([
     Promise.all(transports.map((transport) => runProbe(transport, logLines))),
     // Loading the Kubernetes client takes longer than everything else here.
@@ -36,6 +39,12 @@ export async function collect({ transports, api, firewallCommand }: Target, logL
   return {
     probes,
     cluster,
-    status: diagnose({ machines, unreachable, firewallCommand, ...(cluster !== undefined && { cluster }) }),
+    status: diagnose({
+      machines,
+      unreachable,
+      firewallCommand,
+      machineRemoved,
+      ...(cluster !== undefined && { cluster }),
+    }),
   };
 }

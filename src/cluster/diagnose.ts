@@ -11,6 +11,8 @@ export interface Observations {
   readonly cluster?: AgentPods;
   /** The command that prints this cluster's firewall rule, ready to run. @default - not known */
   readonly firewallCommand?: string;
+  /** Whether the bootstrap machine is known to be removed. @default false */
+  readonly machineRemoved?: boolean;
 }
 
 export interface Status {
@@ -27,12 +29,14 @@ const endsSoon = 2 * 3600_000;
 
 /** Explains what the observations mean. Pure. */
 export function diagnose(observations: Observations): Status {
-  const { machines, cluster, firewallCommand } = observations;
+  const { machines, cluster, firewallCommand, machineRemoved = false } = observations;
   const server = machines.find((machine) => machine.server !== undefined)?.server;
   const agents = machines.flatMap((machine) => machine.agents);
   const base = { server, agents, cluster };
-  if (server?.ended === true || (cluster !== undefined && "pods" in cluster && cluster.ended)) {
-    const advice = "npx cdktf destroy removes the machine, when the cluster says that it may go";
+  if (machineRemoved || server?.ended === true || (cluster !== undefined && "pods" in cluster && cluster.ended)) {
+    const advice = machineRemoved
+      ? "the bootstrap machine is removed too: there is nothing left to do"
+      : "npx cdktf destroy removes the machine, when the cluster says that it may go";
     const what = "the bootstrap has ended, and the tunnel with it";
     return { ...base, state: "ended", findings: [{ code: "ended", kind: "note", what, advice }] };
   }

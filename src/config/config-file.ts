@@ -1,5 +1,7 @@
 import { isObject } from "../core/ignition/config.ts";
 import { type Problem, type ProblemCode, problem, UserError } from "../core/errors.ts";
+import { withIpiPort } from "../core/konnectivity/agent-port.ts";
+import { readTunnel, type Tunnel } from "../core/konnectivity/options.ts";
 import { hasTemplate } from "../core/terraform-literal.ts";
 import { describeIssues } from "../core/schema/parse.ts";
 import { type CommonConfig, type ConfigFormat, isPlatform, type RawConfig } from "./config-format.ts";
@@ -7,16 +9,12 @@ import { readYaml, type YamlFile } from "./yaml-file.ts";
 
 /** A config file's values, with the defaults filled in. */
 export interface Config extends CommonConfig {
+  /** The tunnel of a machine that openshift-install creates: another port, unless the config names one. */
+  readonly ipiTunnel: Tunnel;
   /** The options of each platform in it, by the platform's name. */
   readonly platforms: Readonly<Record<string, PlatformConfig>>;
 }
 export type PlatformConfig = Readonly<Record<string, unknown>>;
-
-/** Defaults that depend on what a command does. */
-export interface CommandDefaults {
-  /** Of `tunnel.port`. @default - the config format's */
-  readonly agentPort?: number;
-}
 
 /** Reads a config file, or reports everything that is wrong with it. Without a file everything has its default. */
 export function readConfig(format: ConfigFormat, file: string | undefined, advice?: string): Config {
@@ -29,9 +27,8 @@ export function useConfig<T>(
   file: string | undefined,
   advice: string | undefined,
   use: (config: Config) => T,
-  defaults: CommandDefaults = {},
 ): T {
-  const { config, problems, locate } = readPartialConfig(format, file, advice, defaults);
+  const { config, problems, locate } = readPartialConfig(format, file, advice);
   if (problems.length > 0) throw new UserError(...problems);
   try {
     return use(config);
@@ -66,16 +63,19 @@ export function readPartialConfig(
   format: ConfigFormat,
   file: string | undefined,
   advice = "write one with `npx konnectivity-bootstrap config init <platform>`, or check its name",
-  defaults: CommandDefaults = {},
 ): PartialConfig {
   const yaml = file === undefined ? undefined : readYaml(file, advice);
   const locate = (found: Problem) => (yaml === undefined ? found : withPosition(found, yaml));
-  const given = isObject(yaml?.value) ? withoutBlanks(withBlankPlatforms(format, yaml.value)) : (yaml?.value ?? {});
-  const value = withDefaults(given, defaults);
+  const value = isObject(yaml?.value) ? withoutBlanks(withBlankPlatforms(format, yaml.value)) : (yaml?.value ?? {});
   const result = format.schema.safeParse(value);
   const templates = templatesIn(value);
   if (result.success)
-    return { config: toConfig(format, result.data), problems: templates.map(locate), invalidOptions: [], locate };
+    return {
+      config: toConfig(format, result.data, value),
+      problems: templates.map(locate),
+      invalidOptions: [],
+      locate,
+    };
   const { issues } = result.error;
   const problems = [...describeIssues(issues, format.schema, value, ""), ...templates].map(locate);
   if (!isObject(value)) throw new UserError(...problems);
@@ -83,7 +83,7 @@ export function readPartialConfig(
     issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
   );
   const rest = withoutInvalid(format, value, paths);
-  const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest)));
+  const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest), rest));
   // No other problem follows from an unknown key.
   const invalidOptions = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
@@ -91,18 +91,13 @@ export function readPartialConfig(
   return { config, problems, invalidOptions, locate };
 }
 
-/** Before the format's own defaults, because afterwards a given value looks like a default. */
-function withDefaults(value: unknown, { agentPort }: CommandDefaults): unknown {
-  if (agentPort === undefined || !isObject(value)) return value;
-  const { tunnel = {} } = value;
-  return isObject(tunnel) ? { ...value, tunnel: { port: agentPort, ...tunnel } } : value;
-}
-
-function toConfig(format: ConfigFormat, raw: RawConfig): Config {
+/** @param value what was parsed: it has no defaults */
+function toConfig(format: ConfigFormat, raw: RawConfig, value: unknown): Config {
   const given = Object.entries(raw).filter(([key, value]) => isPlatform(format, key) && value !== undefined);
   const common = Object.entries(raw).filter(([key]) => !isPlatform(format, key));
   return {
     ...(Object.fromEntries(common) as CommonConfig),
+    ipiTunnel: readTunnel(withIpiPort(isObject(value) ? value.tunnel : undefined)),
     platforms: Object.fromEntries(given) as Config["platforms"],
   };
 }

@@ -47,6 +47,8 @@ export interface Provider {
 export interface LabPlatform<Config> {
   /** The lab's name on this machine. */
   labName(config: Config): string;
+  /** Whether a fake of openshift-install creates the machine: its tunnel has another default port. @default - no fake does */
+  ipi?(config: Config): boolean;
   /** The payload that its bootstrap machine boots. */
   payload(config: Config, tunnel: Tunnel, now: Date): Pick<BootstrapPayload, "text" | "sha512">;
   /** What `config check` prints about it. */

@@ -132,8 +132,14 @@ const sentences = {
     `No lab named ${p.name} runs here: bring it up with \`npx cdktf deploy '${p.platform}-*'\`${p.name === defaultLabName ? "" : `, with ${p.platform}.name: ${p.name} in the config file`}.`,
   "machine-not-there": (p: { name: string; machine: string; nodes: number }) =>
     `The lab ${p.name} has no ${p.machine}: its machines are bootstrap and node-0${p.nodes === 1 ? "" : ` to node-${p.nodes - 1}`}.`,
+  "machine-removed": (p: { name: string }) =>
+    `The lab ${p.name} has no bootstrap machine any more: the fake of openshift-install removed it when the bootstrap had ended; its other machines are node-0 and so on.`,
   "ignition-refuses": (p: { detail: string; stack: string }) =>
     `Ignition does not take the payload, so no lab was made: ${p.detail}; give one that the stack ${p.stack} or \`payload build\` made.`,
+  "installer-not-built": (p: { reason: string }) =>
+    `A lab with \`ipi: true\` rewrites the payload with a program that has to be built first: ${p.reason}.`,
+  "installer-refuses": (p: { reason: string }) =>
+    `openshift-install could not read the payload, so no lab was made: ${p.reason}; give one that \`payload build\` made.`,
   "lab-stuck": (p: { name: string; reason: string; said: string; log: string }) =>
     `The lab ${p.name} is stuck: ${p.reason}; look into ${p.log}${p.said === "" ? "" : `, which ends with "${p.said}"`}, and around with \`npx konnectivity-bootstrap lab enter --name ${p.name} bootstrap\`.`,
 

@@ -12,4 +12,6 @@ export interface LabLayout {
   readonly nodes: number;
   /** Of machines, pods and services. */
   readonly ipFamily: IpFamily;
+  /** Whether openshift-install, which the lab fakes, creates the bootstrap machine and removes it: docs/lab.md. */
+  readonly ipi: boolean;
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { inspect } from "../../src/core/bootstrap.ts";
+import { problemsOf } from "../support/problems.ts";
 import { resourcesOf } from "../support/invariants.ts";
 import {
   changedExample,
@@ -32,6 +34,50 @@ function cleanupFilesOf(stack: StackJson): unknown {
   expect(when).toBe("destroy");
   return JSON.parse((environment as { FILES: string }).FILES);
 }
+
+describe("a lab that openshift-install is faked for", () => {
+  const stacks = (ipi: boolean) => synthOf({ local: { ipi } });
+
+  it("has neither gate nor sweep: what removes the machine is not ours", () => {
+    const { "local-teardown": teardown, "local-bootstrap": bootstrap } = stacks(true);
+    expect(teardown).not.toHaveProperty("resource");
+    expect(teardown?.terraform.backend).toEqual({ local: { path: "../../../.state/local-teardown.tfstate" } });
+    if (bootstrap === undefined) throw new Error("there is no stack local-bootstrap");
+    expect(Object.keys(stepsOf(bootstrap))).not.toContain("gate");
+    for (const [id, step] of Object.entries(stepsOf(bootstrap)))
+      if (id !== "report") expect(step.depends_on, id).toContain("terraform_data.report");
+  });
+
+  it("and any other lab has both", () => {
+    const { "local-teardown": teardown, "local-bootstrap": bootstrap } = stacks(false);
+    expect(Object.keys(teardown?.resource.terraform_data ?? {})).toEqual(["gate", "sweep"]);
+    expect(Object.keys(bootstrap?.resource.terraform_data ?? {})).toContain("gate");
+  });
+
+  it.each([
+    [{}, 8091],
+    [{ ipi: true }, 9591],
+    [{ ipi: true, port: 8091 }, 8091],
+  ])("%j: agents dial %i", ({ ipi = false, port }: { ipi?: boolean; port?: number }, expected) => {
+    const project = new Project({ local: { ipi }, tunnel: { port } });
+    try {
+      project.synth();
+      const payload = inspect(readFileSync(join(project.outdir, "stacks/local-bootstrap/payload.ign"), "utf8"), "");
+      expect(payload).toMatchObject({ record: { options: { port: expected } } });
+    } finally {
+      project.remove();
+    }
+  });
+
+  it("is refused without a tunnel, in one sentence with its place", () => {
+    const project = new Project("tunnel: off\nlocal:\n  ipi: true\n");
+    try {
+      expect(problemsOf(() => project.synth())).toMatchObject([{ code: "combination-refused", position: { line: 3 } }]);
+    } finally {
+      project.remove();
+    }
+  });
+});
 
 describe.each(platforms)("%s-teardown", (platform) => {
   it("is destroyed before the bootstrap stack, and has a state of its own", () => {

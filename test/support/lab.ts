@@ -1,4 +1,5 @@
 import { makePayload } from "../../src/core/bootstrap.ts";
+import { withIpiPort } from "../../src/core/konnectivity/agent-port.ts";
 import { agentName, namespace } from "../../src/core/konnectivity/names.ts";
 import { readTunnel } from "../../src/core/konnectivity/options.ts";
 import { labFolder } from "../../lab/folder.ts";
@@ -38,7 +39,8 @@ export function startLab({
   tunnel = {},
   nodes,
   ipFamily,
-  payload = labPayload(shape, tunnel, ipFamily),
+  ipi,
+  payload = labPayload(shape, ipi === true ? withIpiPort(tunnel) : tunnel, ipFamily),
 }: TestLabProps): Promise<Lab> {
   return Lab.up({
     name,
@@ -49,6 +51,7 @@ export function startLab({
     say: ignore,
     nodes,
     ipFamily,
+    ipi,
   });
 }
 

@@ -12,8 +12,14 @@ export function problemsOf(action: () => unknown): readonly Problem[] {
   return [];
 }
 
-/** Problems that only a running lab can have. */
-export const labProblems = ["machine-not-there", "ignition-refuses", "lab-stuck"] as const satisfies ProblemCode[];
+/** Problems that only a running lab can have, or one that is about to run. */
+export const labProblems = [
+  "machine-not-there",
+  "machine-removed",
+  "ignition-refuses",
+  "installer-refuses",
+  "lab-stuck",
+] as const satisfies ProblemCode[];
 
 /** The problems that an action reports; nothing else may come out of it. */
 export async function provoke(act: () => unknown): Promise<readonly Problem[]> {

@@ -7,6 +7,16 @@ export const defaultAgentPort = ports.agent;
 /** In the range that every OpenShift firewall opens between a cluster's machines, and in no registry of ports. */
 export const ipiAgentPort = 9591;
 
+/**
+ * The `tunnel` of a config, as the user wrote it, for a machine that openshift-install creates: with the port that is open
+ * there, unless it names one.
+ */
+export function withIpiPort(tunnel: unknown): unknown {
+  const options = tunnel ?? {};
+  if (typeof options !== "object" || Array.isArray(options)) return options;
+  return { ...options, port: ("port" in options ? options.port : undefined) ?? ipiAgentPort };
+}
+
 /** TCP ports that OpenShift opens between all machines of a cluster ("host level services"), by its own and the UPI templates' rules. */
 export const openBetweenMachines = { from: 9000, to: 9999 } as const;
 

@@ -1,43 +1,18 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
-import { synthesize } from "../../support/stacks.ts";
-import { readInputs } from "../../../stacks/inputs.ts";
-import { stateFileOf } from "../../../src/files/terraform-state.ts";
-import { labFolder } from "../../../lab/folder.ts";
-import { Lab } from "../../../lab/lab.ts";
-import { Command } from "../clouds/command.ts";
+import { LabStacks, labStackNames } from "../lab/lab-stacks.ts";
 import { LoadedLab, processes } from "../load/loaded-lab.ts";
 import { filesIn } from "../../support/invariants.ts";
-import { leftOf, removeLab } from "../../support/lab.ts";
-import { runTerraform } from "../../support/terraform.ts";
+import { leftOf } from "../../support/lab.ts";
 import { record } from "./fault.ts";
 
-const name = `destroy${process.pid}`;
-const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-destroy-"));
-const configFile = join(folder, "konnectivity.yaml");
-const outdir = join(folder, "cdktf.out");
-afterAll(async () => {
-  await removeLab(name);
-  rmSync(folder, { recursive: true });
-});
+const stacks = new LabStacks(`destroy${process.pid}`);
+afterAll(() => stacks.remove());
 
-type Stack = "local-teardown" | "local-bootstrap";
-const inStack = (stack: Stack, ...args: string[]) => [`-chdir=${join(outdir, "stacks", stack)}`, ...args];
-const terraform = (stack: Stack, ...args: string[]) => runTerraform(inStack(stack, ...args));
-const apply = (stack: Stack) => terraform(stack, "apply", "-auto-approve");
-const cdktf = projectFile("node_modules/.bin/cdktf");
-const cdktfDestroy = () =>
-  new Command(cdktf, ["destroy", "local-*", "--auto-approve", "--output", outdir], {
-    cwd: projectRoot,
-    env: { ...process.env, KONNECTIVITY_CONFIG: configFile, CHECKPOINT_DISABLE: "1", NO_COLOR: "1", FORCE_COLOR: "0" },
-  });
 /** Kills it with everything that it started when it has begun this step, while no state is being written. */
 async function killedAt(step: string): Promise<number | null> {
-  const command = cdktfDestroy();
+  const command = stacks.destroy();
   command.when(`terraform_data.${step} (${step}/Default) (local-exec): Executing`, () => {
     command.kill(() => statesAreWhole());
   });
@@ -45,34 +20,15 @@ async function killedAt(step: string): Promise<number | null> {
 }
 const statesAreWhole = () => {
   try {
-    return [inState("local-teardown"), inState("local-bootstrap")].length === 2;
+    return [stacks.inState("local-teardown"), stacks.inState("local-bootstrap")].length === 2;
   } catch {
     return false;
   }
 };
 
-/** What a stack's state has. */
-function inState(stack: Stack): string[] {
-  const file = stateFileOf(join(folder, ".state"), stack);
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const { resources = [] } = JSON.parse(text || "{}") as { resources?: { name: string }[] };
-  return resources.map((one) => one.name.replace(/_[0-9A-F]{8}$/, "")).sort();
-}
-
-/** Describes both stacks with this config. */
-function describeStacks(config: object): void {
-  writeFileSync(configFile, stringify({ local: { name }, ...config }));
-  synthesize(readInputs(configFile, new Date(), { workingDirectory: projectRoot }), outdir);
-}
-
-const runningLab = (): Lab => {
-  const lab = Lab.ifRunning(name, labFolder(name));
-  if (lab === undefined) throw new Error("the lab does not run");
-  return lab;
-};
 /** What would be another if the machines had been touched. */
 const identity = () => {
-  const lab = runningLab();
+  const lab = stacks.runningLab();
   return [
     readFileSync(join(lab.bootstrap.folder, "holder"), "utf8"),
     processes(lab.bootstrap, "proxy-server"),
@@ -82,11 +38,8 @@ const identity = () => {
 };
 
 beforeAll(() => {
-  describeStacks({});
-  for (const stack of ["local-bootstrap", "local-teardown"] as const) {
-    expect(terraform(stack, "init")).toMatchObject({ code: 0 });
-    expect(apply(stack)).toMatchObject({ code: 0 });
-  }
+  stacks.describe({});
+  stacks.deploy();
 }, 180_000);
 
 const bootstrapState = ["gate", "machine", "payload_replacement", "report"];
@@ -95,9 +48,9 @@ const teardownState = ["gate", "sweep"];
 describe("deploying over a running lab", () => {
   it("runs no step, of destroying or of any kind, whatever changed", () => {
     const before = identity();
-    describeStacks({ tunnel: { certificates: { days: 3 } }, teardown: { kubeconfig: "elsewhere" } });
-    for (const stack of ["local-bootstrap", "local-teardown"] as const) {
-      const { code, output } = apply(stack);
+    stacks.describe({ tunnel: { certificates: { days: 3 } }, teardown: { kubeconfig: "elsewhere" } });
+    for (const stack of labStackNames) {
+      const { code, output } = stacks.apply(stack);
       expect(code).toBe(0);
       expect(output).toContain(" 0 destroyed.");
       expect(output).not.toContain("local-exec");
@@ -114,11 +67,14 @@ describe("deploying over a running lab", () => {
 describe("destroying, by the real cdktf", () => {
   it("while the cluster needs its bootstrap machine: the gate refuses, and nothing is touched", async () => {
     const before = identity();
-    describeStacks({});
-    const { code, output } = await cdktfDestroy().ended;
+    stacks.describe({});
+    const { code, output } = await stacks.destroy().ended;
     expect(code).not.toBe(0);
     expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was touched");
-    expect([inState("local-teardown"), inState("local-bootstrap")]).toEqual([teardownState, bootstrapState]);
+    expect([stacks.inState("local-teardown"), stacks.inState("local-bootstrap")]).toEqual([
+      teardownState,
+      bootstrapState,
+    ]);
     expect(identity()).toEqual(before);
     record({
       done: "`cdktf destroy` before the bootstrap is complete",
@@ -129,8 +85,8 @@ describe("destroying, by the real cdktf", () => {
 
   it("stopped by Ctrl-C while the gate waits: cdktf goes on with the bootstrap stack, whose own gate refuses", async () => {
     const before = identity();
-    describeStacks({ teardown: { waitMinutes: 5 } });
-    const command = cdktfDestroy();
+    stacks.describe({ teardown: { waitMinutes: 5 } });
+    const command = stacks.destroy();
     command.when("not yet", () => {
       command.interrupt();
     });
@@ -138,7 +94,10 @@ describe("destroying, by the real cdktf", () => {
     expect(code).not.toBe(0);
     expect(output).toMatch(/local-bootstrap +terraform_data.gate/);
     expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was touched");
-    expect([inState("local-teardown"), inState("local-bootstrap")]).toEqual([teardownState, bootstrapState]);
+    expect([stacks.inState("local-teardown"), stacks.inState("local-bootstrap")]).toEqual([
+      teardownState,
+      bootstrapState,
+    ]);
     expect(identity()).toEqual(before);
     record({
       done: "`cdktf destroy` is interrupted by Ctrl-C while the gate waits",
@@ -148,26 +107,26 @@ describe("destroying, by the real cdktf", () => {
   }, 120_000);
 
   it("killed at every step and started again, leaves nothing behind", async () => {
-    await runningLab().completeBootstrap();
-    expect(terraform("local-bootstrap", "plan", "-out", "plan")).toMatchObject({ code: 0 });
+    await stacks.runningLab().completeBootstrap();
+    expect(stacks.terraform("local-bootstrap", "plan", "-out", "plan")).toMatchObject({ code: 0 });
     expect(await killedAt("sweep")).toBe(null);
-    expect(inState("local-teardown")).toContain("sweep");
-    expect(inState("local-bootstrap")).toEqual(bootstrapState);
-    expect(runningLab().nodes).toHaveLength(1);
+    expect(stacks.inState("local-teardown")).toContain("sweep");
+    expect(stacks.inState("local-bootstrap")).toEqual(bootstrapState);
+    expect(stacks.runningLab().nodes).toHaveLength(1);
 
     expect(await killedAt("machine")).toBe(null);
-    expect(inState("local-teardown")).toEqual([]);
-    expect(inState("local-bootstrap")).toContain("machine");
+    expect(stacks.inState("local-teardown")).toEqual([]);
+    expect(stacks.inState("local-bootstrap")).toContain("machine");
 
     expect(await killedAt("report")).toBe(null);
-    expect(inState("local-bootstrap")).toEqual(["report"]);
+    expect(stacks.inState("local-bootstrap")).toEqual(["report"]);
 
-    const { code, output } = await cdktfDestroy().ended;
+    const { code, output } = await stacks.destroy().ended;
     expect(code).toBe(0);
     expect(output).toContain("2 gone, 0 terminating, 0 left, 0 not looked at.");
-    expect([inState("local-teardown"), inState("local-bootstrap")]).toEqual([[], []]);
-    expect(leftOf(name)).toEqual([]);
-    expect(filesIn(outdir).filter((file) => /payload|plan$/.test(file))).toEqual([]);
+    expect([stacks.inState("local-teardown"), stacks.inState("local-bootstrap")]).toEqual([[], []]);
+    expect(leftOf(stacks.name)).toEqual([]);
+    expect(filesIn(stacks.outdir).filter((file) => /payload|plan$/.test(file))).toEqual([]);
     for (const what of ["the sweep runs", "the bootstrap stack's machine goes", "the report is made"])
       record({
         done: `\`cdktf destroy\` is killed (\`kill -9\`, with all that it started) while ${what}`,

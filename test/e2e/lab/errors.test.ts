@@ -19,6 +19,19 @@ const errorCases: Record<(typeof labProblems)[number], readonly (() => unknown)[
       }
     },
   ],
+  "machine-removed": [
+    async () => {
+      const lab = await startLab({ name: "stuck", ipi: true, ipFamily: "IPv6" });
+      try {
+        await labIsUp(lab, () => undefined);
+        await lab.completeBootstrap();
+        await labCommand(silent).parseAsync(["enter", "--name=stuck", "bootstrap"], { from: "user" });
+      } finally {
+        await removeLab("stuck");
+      }
+    },
+  ],
+  "installer-refuses": [() => startLab({ name: "stuck", ipi: true, payload: "root:x:0:0" })],
   "ignition-refuses": [() => startLab({ name: "stuck", payload: "root:x:0:0" })],
   "lab-stuck": [
     async () => {

@@ -1,31 +1,18 @@
 import { execFileSync, spawnSync, type SpawnSyncReturns } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { decodeContents } from "../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
 import { projectFile } from "../../../src/runtime/project-files.js";
+import { validateIgnition } from "../../support/ignition-validate.ts";
 import { ScratchNode } from "../../support/node.ts";
 import { samplePayload } from "../../support/payload.ts";
 import { tunnelShapes } from "../../../src/core/sample/sample.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-ignition-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-/** What ignition-validate says; it ends with 0 for an unknown key, so any word of it counts. */
-function validate(text: string): string {
-  const file = join(folder, "payload.ign");
-  writeFileSync(file, text);
-  const { status, stdout, stderr } = spawnSync("ignition-validate", [file], { encoding: "utf8" });
-  return `${status === 0 ? "" : `exit ${String(status)} `}${stdout}${stderr}`;
-}
-
 describe("ignition-validate", () => {
   it("can fail", () => {
-    expect(validate('{"ignition":{"version":"3.2.0"},"storage":{"bogus":1}}')).toContain("bogus");
+    expect(validateIgnition('{"ignition":{"version":"3.2.0"},"storage":{"bogus":1}}')).toContain("bogus");
   });
 
   it.each([
@@ -36,7 +23,7 @@ describe("ignition-validate", () => {
       { agents: { kind: "Deployment", hostNetwork: true }, authentication: "none", acceptUnauthenticatedAgents: true },
     ] as const,
   ])("accepts the payload of %s with %o without a warning", (shape, tunnel) => {
-    expect(validate(samplePayload(shape, tunnel))).toBe("");
+    expect(validateIgnition(samplePayload(shape, tunnel))).toBe("");
   });
 });
 

@@ -127,7 +127,17 @@ describe("config check", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^lab {7}mine, nodes: 2, IPv4; it makes a sample payload of its own\n/);
     expect(stdout).not.toMatch(/^(cluster|payload)/m);
-    expect(stdout).toContain("\nlocal-bootstrap: steps on this machine\n");
+    expect(stdout).toContain("\nlocal-bootstrap: steps on this machine\n\nlocal-teardown: steps on this machine\n");
+  });
+
+  it("leaves out a stack that has nothing in it", async () => {
+    const file = join(root, "local.yaml");
+    writeFileSync(file, "local: { ipi: true }\n");
+    const { code, stdout } = await command("config", "check", "--config", file);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^lab {7}local, nodes: 1, IPv4, as openshift-install create cluster; /);
+    expect(stdout).toMatch(/^tunnel .*, port 9591$/m);
+    expect(stdout).not.toContain("local-teardown");
   });
 
   it("needs no Terraform", async () => {

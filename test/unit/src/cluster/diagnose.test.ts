@@ -101,6 +101,10 @@ describe("the diagnosis", () => {
     ["broken: port-blocked", observed(server(alone), disconnected("no-answer", { readyz: 200 }))],
     ["unknown: ", observed(undefined, agent())],
     ["ended: ended", { machines: [], unreachable: [], cluster: { ended: true, pods: [], events: [] } }],
+    [
+      "ended: ended",
+      { machines: [{ machine: "node-0", server: undefined, agents: [] }], unreachable: [], machineRemoved: true },
+    ],
     ["broken: no-tunnel", { machines: [{ machine: "bastion", server: undefined, agents: [] }], unreachable: [] }],
     ["unknown: machine-silent", { machines: [], unreachable: [refused] }],
     // The bootstrap machine refuses ssh, and a node has no agent yet.

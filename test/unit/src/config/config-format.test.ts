@@ -54,6 +54,18 @@ describe("the config of a platform", () => {
     expect(changed.providerVersions).toEqual({ lunar: "1.5.0" });
   });
 
+  it.each([
+    ["", { port: 9591 }],
+    ["tunnel:\n  port:\n", { port: 9591 }],
+    ["tunnel: { port: 8091, protocol: http-connect }\n", { port: 8091, protocol: "http-connect" }],
+  ])("%j: has another port for a machine that openshift-install creates, unless it names one", (file, expected) => {
+    const { tunnel, ipiTunnel } = readConfig(format, fileWith(file));
+    expect(tunnel).toMatchObject({ port: 8091 });
+    expect(ipiTunnel).toMatchObject(expected);
+    const beside = readPartialConfig(format, fileWith(`${file}infrastructureName: 5\n`)).config;
+    expect(beside).toMatchObject({ tunnel, ipiTunnel });
+  });
+
   it("keeps what is valid in it beside an error, and has a placeholder for what it must have", () => {
     const { config, problems, invalidOptions } = readPartialConfig(
       format,

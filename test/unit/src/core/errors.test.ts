@@ -31,6 +31,7 @@ import type { FileEntry } from "../../../../src/core/ignition/config.ts";
 import { type PointerProps, pointerTo } from "../../../../src/core/ignition/pointer.ts";
 import { UserError, type ProblemCode, describeProblem, problem, problemCodes } from "../../../../src/core/errors.ts";
 import { bootkubeScript, fileEntry, fixture, sampleConfig, sampleText } from "../../../../src/core/sample/sample.ts";
+import { rewriteAsInstaller } from "../../../../lab/installer-rewrite.ts";
 import { checkControllers } from "../../../../lab/machine.ts";
 import { timeLimit, timeoutVariable } from "../../../../src/core/time-limits.ts";
 import { type InstallFolderProps, installFiles, writeFiles } from "../../../support/install-folder.ts";
@@ -130,6 +131,17 @@ function inProject(act: (project: Project) => void): void {
 }
 
 const onlyFile = (path: string) => (files: FileEntry[]) => files.filter((file) => file.path === path);
+
+/** With Go nowhere on the search path, and nothing in the cache. */
+const withoutGo = () => {
+  vi.stubEnv("PATH", folder);
+  vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
+  try {
+    rewriteAsInstaller("{}");
+  } finally {
+    vi.unstubAllEnvs();
+  }
+};
 
 /** For every name, ways to provoke it. The type asks for a case, and so does the first test. */
 const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, readonly (() => unknown)[]> = {
@@ -352,6 +364,7 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
     () => asUser(0, () => labCommand(silent).parseAsync(["enter", "--name=nothing", "node-0"], { from: "user" })),
     () => asUser(0, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
   ],
+  "installer-not-built": [withoutGo],
   "controllers-missing": [
     () => {
       checkControllers(dirname(userFile("cgroup.subtree_control", "\n")));

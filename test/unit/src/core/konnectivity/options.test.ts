@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { withIpiPort } from "../../../../../src/core/konnectivity/agent-port.ts";
 import { transports } from "../../../../../src/core/konnectivity/combinations.ts";
 import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
 import { type Release, releases } from "../../../../../src/core/releases.ts";
@@ -26,6 +27,23 @@ function configWith(path: string, value: unknown): unknown {
   const keys = path.split(".").slice(1);
   return keys.reduceRight((inner, key) => ({ [key]: inner }), value);
 }
+
+describe("the tunnel's options for openshift-install's own infrastructure", () => {
+  it.each([
+    [undefined, 9591],
+    [null, 9591],
+    [{}, 9591],
+    [{ port: undefined }, 9591],
+    [{ port: 8091 }, 8091],
+    [{ port: 9700 }, 9700],
+  ])("of %j have the port %i", (tunnel, port) => {
+    expect(readTunnel(withIpiPort(tunnel))).toEqual({ ...defaults, port });
+  });
+
+  it("are what they are where they are no object", () => {
+    for (const tunnel of ["off", 5, []]) expect(withIpiPort(tunnel)).toBe(tunnel);
+  });
+});
 
 describe("the tunnel's options", () => {
   it.each([undefined, null, {}, { agents: {}, certificates: {} }])("have defaults: %j", (config) => {
