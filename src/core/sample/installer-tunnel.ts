@@ -11,6 +11,30 @@ const probe = { httpGet: { path: "/healthz", port: 2041 }, initialDelaySeconds: 
 const requests = { cpu: "40m", memory: "50Mi" };
 const placeIn = (configs: string) => `${configs}/konnectivity-server.socket`;
 
+/** The arguments of openshift-install's own tunnel (4.23 to 5.2), without those that name files or addresses. */
+export const installerArguments = {
+  server: [
+    "--logtostderr=true",
+    "--server-port=0",
+    "--agent-port=8091",
+    "--health-port=2041",
+    "--mode=grpc",
+    "--proxy-strategies=destHost,defaultRoute",
+    "--keepalive-time=30s",
+    "--frontend-keepalive-time=30s",
+  ],
+  agent: [
+    "--logtostderr=true",
+    "--proxy-server-port=8091",
+    "--health-server-port=2041",
+    "--agent-identifiers=default-route=true",
+    "--keepalive-time=30s",
+    "--probe-interval=5s",
+    "--sync-interval=5s",
+    "--sync-interval-cap=30s",
+  ],
+} as const;
+
 /** The templates of openshift-install's own tunnel: its names, ports and flags, in objects of our own. */
 const templates: Record<string, object> = {
   "egress-selector-config": {
@@ -58,18 +82,11 @@ const templates: Record<string, object> = {
               image: "@IMAGE@",
               command: ["/usr/bin/proxy-agent"],
               args: [
-                "--logtostderr=true",
                 `--ca-cert=${certificates}/ca.crt`,
                 `--agent-cert=${certificates}/tls.crt`,
                 `--agent-key=${certificates}/tls.key`,
                 "--proxy-server-host=@ADDRESS@",
-                "--proxy-server-port=8091",
-                "--health-server-port=2041",
-                "--agent-identifiers=default-route=true",
-                "--keepalive-time=30s",
-                "--probe-interval=5s",
-                "--sync-interval=5s",
-                "--sync-interval-cap=30s",
+                ...installerArguments.agent,
               ],
               livenessProbe: probe,
               resources: { requests },
@@ -94,18 +111,11 @@ const templates: Record<string, object> = {
           image: "@IMAGE@",
           command: ["/usr/bin/proxy-server"],
           args: [
-            "--logtostderr=true",
             `--cluster-cert=${certificates}/server.crt`,
             `--cluster-key=${certificates}/server.key`,
             `--cluster-ca-cert=${certificates}/ca.crt`,
             `--uds-name=${placeIn(configFolder)}`,
-            "--server-port=0",
-            "--agent-port=8091",
-            "--health-port=2041",
-            "--mode=grpc",
-            "--proxy-strategies=destHost,defaultRoute",
-            "--keepalive-time=30s",
-            "--frontend-keepalive-time=30s",
+            ...installerArguments.server,
           ],
           livenessProbe: probe,
           resources: { requests },

@@ -5,6 +5,7 @@ import { home } from "../../../src/core/konnectivity/names.ts";
 import { readTunnel } from "../../../src/core/konnectivity/options.ts";
 import { decodeContents, replaceContents } from "../../../src/core/ignition/contents.ts";
 import type { IgnitionConfig } from "../../../src/core/ignition/config.ts";
+import { installerArguments } from "../../../src/core/sample/installer-tunnel.ts";
 import { localNetworks } from "../../../src/core/sample/networks.ts";
 import { sampleText } from "../../../src/core/sample/sample.ts";
 
@@ -22,33 +23,16 @@ export const routeThrough = ({ name }: Variant) => `hook, tunnel: ${name}`;
 
 export const ours: Variant = { name: "ours", server: (args) => args, agent: (args) => args };
 
-/**
- * The arguments of openshift-install's own tunnel (4.23 to 5.2), in its order. Where files lie, and the server's address,
- * is said by our pods.
- */
+/** The arguments of openshift-install's own tunnel. Where files lie, and the server's address, is said by our pods. */
 export const upstream: Variant = {
   name: "upstream's arguments",
   server: (args) => [
-    "--logtostderr=true",
     ...pick(args, "cluster-cert", "cluster-key", "cluster-ca-cert", "uds-name"),
-    "--server-port=0",
-    "--agent-port=8091",
-    "--health-port=2041",
-    "--mode=grpc",
-    "--proxy-strategies=destHost,defaultRoute",
-    "--keepalive-time=30s",
-    "--frontend-keepalive-time=30s",
+    ...installerArguments.server,
   ],
   agent: (args) => [
-    "--logtostderr=true",
     ...pick(args, "ca-cert", "agent-cert", "agent-key", "proxy-server-host"),
-    "--proxy-server-port=8091",
-    "--health-server-port=2041",
-    "--agent-identifiers=default-route=true",
-    "--keepalive-time=30s",
-    "--probe-interval=5s",
-    "--sync-interval=5s",
-    "--sync-interval-cap=30s",
+    ...installerArguments.agent,
   ],
 };
 
