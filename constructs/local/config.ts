@@ -5,7 +5,6 @@ import { ipFamilies, localNetworks } from "../../src/core/sample/networks.ts";
 import { sampleText } from "../../src/core/sample/sample.ts";
 import { defaultLabName, labNamePattern, type LabLayout } from "../../src/core/lab-layout.ts";
 import { definePlatform } from "../../src/config/platform.ts";
-import type { Tunnel } from "../../src/core/konnectivity/options.ts";
 import { boolean, oneOf, pattern, integer } from "../../src/core/schema/fields.ts";
 
 const schema = z.strictObject(
@@ -37,6 +36,11 @@ const noInstallerTunnel = problem("combination-refused", {
   reason: "the lab's bootstrap.ign is a sample, without the installer's own tunnel; leave one of them out",
 });
 
+const nothingToInstall = problem("combination-refused", {
+  options: { "local.ipi": true, tunnel: "off" },
+  reason: "such a lab shows how a tunnel goes through `openshift-install create cluster`; leave one of them out",
+});
+
 export const local = definePlatform({
   name: "local",
   description: "A lab on this machine: docs/lab.md.",
@@ -46,8 +50,8 @@ export const local = definePlatform({
     labName: ({ name }) => name,
     // From the sample: the lab has no images of a real release.
     payload: ({ ipFamily, ipi }, tunnel, now) => {
-      if (ipi) requireTunnel(tunnel);
       if (tunnel === "installer") throw new UserError(noInstallerTunnel);
+      if (tunnel === "off" && ipi) throw new UserError(nothingToInstall);
       return makePayload(sampleText("4.23", { networks: localNetworks[ipFamily] }), tunnel, now);
     },
     ipi: ({ ipi }) => ipi,
@@ -55,14 +59,3 @@ export const local = definePlatform({
       `${name}, nodes: ${nodes}, ${ipFamily}${ipi ? ", as openshift-install create cluster" : ""}; it makes a sample payload of its own`,
   },
 });
-
-/** Without a tunnel of ours there is nothing to show. */
-function requireTunnel(tunnel: Tunnel): void {
-  if (typeof tunnel !== "string") return;
-  throw new UserError(
-    problem("combination-refused", {
-      options: { "local.ipi": true, tunnel },
-      reason: "such a lab shows how a tunnel goes through `openshift-install create cluster`; leave one of them out",
-    }),
-  );
-}

@@ -4,7 +4,7 @@ import { describe, type IgnitionConfig, isObject } from "./config.ts";
 export const installerSpecVersion = "3.2.0";
 
 /** What the spec allows at a place: a value of one kind, a list of such, or an object with these keys. */
-type Shape = "text" | "integer" | "boolean" | readonly [Shape] | { readonly [key: string]: Shape };
+export type Shape = "text" | "integer" | "boolean" | readonly [Shape] | { readonly [key: string]: Shape };
 
 const resource = {
   source: "text",
@@ -16,7 +16,7 @@ const owner = { id: "integer", name: "text" } as const satisfies Shape;
 const node = { path: "text", overwrite: "boolean", user: owner, group: owner } as const satisfies Shape;
 
 /** Every key of Ignition spec 3.2. */
-const config: Shape = {
+export const specShape: Shape = {
   ignition: {
     version: "text",
     config: { merge: [resource], replace: resource },
@@ -124,7 +124,7 @@ export interface OutsideSpec {
 
 /** What is lost, or fails, when a config is read into the types of spec 3.2. */
 export function outsideSpec(value: IgnitionConfig): OutsideSpec[] {
-  return [...compare(value, config, "")];
+  return [...compare(value, specShape, "")];
 }
 
 function* compare(value: unknown, shape: Shape, where: string): Generator<OutsideSpec, void> {
