@@ -50,8 +50,10 @@ it("lab up under umask 000 creates nothing that others can write to", () => {
   const args = ["-c", 'umask 000; exec "$@"', "sh", process.execPath, program, "lab", "up", "--name", name];
   const { status, stderr } = spawnSync("sh", [...args, "--payload", payload], { encoding: "utf8" });
   expect(status, stderr).toBe(0);
-  // Containers have writable folders of their own, which only root can reach; a sticky folder protects its files.
-  const find = [labFolder(name), "-path", "*/containers", "-prune", "-o", "-perm", "/022", "!", "-type", "l"];
+  // Containers have writable folders of their own, which only root can reach; a sticky folder protects its files. The
+  // tunnel's server opens its socket to the group, which is root's.
+  const exceptions = ["!", "-type", "l", "!", "(", "-type", "s", "-perm", "0770", ")"];
+  const find = [labFolder(name), "-path", "*/containers", "-prune", "-o", "-perm", "/022", ...exceptions];
   const { stdout } = spawnSync("find", [...find, "!", "-perm", "-1000", "-print"], { encoding: "utf8" });
   const down = spawnSync(process.execPath, [program, "lab", "down", "--name", name], { encoding: "utf8" });
   expect(stdout).toBe("");
