@@ -39,16 +39,19 @@ export abstract class BootstrapStack extends TerraformStack {
     this.gated = props.gated ?? true;
     addStateBackend(this, props.state);
     this.addOverride("terraform.required_version", requiredTerraform);
-    this.#addDestroySteps(props);
+    const report = this.#addDestroySteps(props);
     this.payload = new PayloadFile(this, "payload", { content: props.payload });
+    const { examplePreconditions } = this.payload;
+    if (examplePreconditions.length > 0) report.lifecycle = { precondition: examplePreconditions };
   }
 
   /**
    * A destroy starts with the gate here too: after Ctrl-C in the teardown stack, the cdktf command goes on with this one. It
    * ends with the report of what is left, and then deletes the files with secrets: the payload, a plan that `cdktf diff`
    * saved, and the backup of the state.
+   * @returns the report's resource, on which all others depend
    */
-  #addDestroySteps({ steps, state }: BootstrapStackProps): void {
+  #addDestroySteps({ steps, state }: BootstrapStackProps): TerraformResource {
     const { resource: report } = new DestroyStep(this, "report", {
       ...steps,
       command: teardownArguments("report", this.platform, steps, "--last-step"),
@@ -72,5 +75,6 @@ export abstract class BootstrapStack extends TerraformStack {
         if (gate !== undefined && node !== gate) addDependency(gate, node);
       },
     });
+    return report;
   }
 }

@@ -436,6 +436,8 @@ function checkTags(context: PlatformContext): void {
   }
 }
 
+const noUuid = "00000000-0000-0000-0000-000000000000";
+
 export const azure = definePlatform({
   name: "azure",
   description: "Microsoft Azure: docs/azure.md.",
@@ -445,4 +447,18 @@ export const azure = definePlatform({
   metadata: { key: "azure", schema: metadata },
   placeholders: { nodeSubnets: [], backendAddressPoolIds: [] },
   usualOptions: ["backendAddressPoolIds"],
+  example: (infraId) => {
+    const resourceGroupName = `${infraId}-rg`;
+    const balancers = `/subscriptions/${noUuid}/resourceGroups/${resourceGroupName}/providers/Microsoft.Network/loadBalancers`;
+    return {
+      options: {
+        nodeSubnets: ["10.0.0.0/24", "10.0.1.0/24"],
+        backendAddressPoolIds: [
+          `${balancers}/${infraId}/backendAddressPools/${infraId}`,
+          `${balancers}/${infraId}-internal-lb/backendAddressPools/internal-lb-backend`,
+        ],
+      },
+      metadata: { region: "westeurope", resourceGroupName, cloudName: "AzurePublicCloud" },
+    };
+  },
 });

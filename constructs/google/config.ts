@@ -383,4 +383,14 @@ export const google = definePlatform({
   placeholders: { zone: "", clusterNetwork: "", subnet: "" },
   usualOptions: ["instanceGroup"],
   usesStream: true,
+  example: (infraId) => ({
+    options: {
+      zone: "europe-west1-b",
+      clusterNetwork: `${infraId}-network`,
+      subnet: `${infraId}-master-subnet`,
+      instanceGroup: `${infraId}-master-europe-west1-b-ig`,
+    },
+    metadata: { region: "europe-west1", projectID: "example-project" },
+    images: { gcp: { release: "9.6", project: "rhcos-cloud", name: "rhcos-9-6-gcp-x86-64" } },
+  }),
 });

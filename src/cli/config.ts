@@ -33,7 +33,7 @@ export function configCommand(output: Output): Command {
       const file = options.config ?? configFileOf(process.env);
       if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
         throw new UserError(problem("file-exists", { file, advice: "give another name with --config" }));
-      writeUserFiles([{ file, text: startingFile(configFormat, platform) }]);
+      writeUserFiles([{ file, text: startingFile(configFormat, platform, file) }]);
       output.text(inLines([`${file} is written: fill it in, then run "npx konnectivity-bootstrap config check".`]));
     });
   command

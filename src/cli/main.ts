@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { description, version } from "../core/package.ts";
 import { describeProblem, UserError } from "../core/errors.ts";
 import { configCommand } from "./config.ts";
+import { exampleCommand } from "./example.ts";
 import { gatherCommand } from "./gather.ts";
 import { ipiCommand } from "./ipi.ts";
 import { labCommand } from "./lab.ts";
@@ -24,6 +25,7 @@ export async function main(
     .addCommand(ipiCommand(output))
     .addCommand(payloadCommand(output))
     .addCommand(configCommand(output))
+    .addCommand(exampleCommand(output))
     .addCommand(labCommand(output))
     .addCommand(verifyCommand(output))
     .addCommand(statusCommand(output))

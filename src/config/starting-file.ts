@@ -1,21 +1,21 @@
 import { stringify } from "yaml";
 import type { ConfigFormat } from "./config-format.ts";
-import { configJsonSchema, type SchemaNode } from "./schema.ts";
+import { configJsonSchema, schemaLine, type SchemaNode } from "./schema.ts";
 
-/** Where the schema is, for editors that look for it in the file itself. */
-const schemaFile = "docs/konnectivity.schema.json";
-
-/** A commented config file for one platform: all its options, and empty values where the user must fill them in. */
-export function startingFile(format: ConfigFormat, platform: string): string {
+/**
+ * A commented config file for one platform: all its options, and empty values where the user must fill them in.
+ * @param file where it will be
+ */
+export function startingFile(format: ConfigFormat, platform: string, file: string): string {
   const { properties = {} } = configJsonSchema(format);
   const { usualOptions = [], usesStream = false } = format.clouds.find(({ name }) => name === platform) ?? {};
   const shown = Object.entries(properties).filter(
     ([key]) => key === platform || !format.clouds.some(({ name }) => name === key),
   );
   return [
-    `# yaml-language-server: $schema=${schemaFile}`,
+    schemaLine(file),
     `# The bootstrap machine of one cluster; docs/configuration.md and docs/${platform}.md explain it.`,
-    "# Fill in what stands open. A line behind # shows what holds if you say nothing. Paths are relative to this file.",
+    "# Fill in the empty values. Commented lines show the defaults. Paths are relative to this file.",
     "",
     ...shown.flatMap(([key, node]) => {
       if (key === "installDir") return option(key, { ...node, default: undefined }, true, "ocp");

@@ -76,11 +76,17 @@ function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): strin
   return child === undefined ? [] : knownKeys(child, rest);
 }
 
-function hintFor(key: string, known: readonly string[]): string {
+/** The known name that was probably meant. @returns undefined if none is similar */
+export function nearestTo(key: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .map((name) => ({ name, distance: editDistance(key.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
     .sort((a, b) => a.distance - b.distance);
-  if (nearest !== undefined) return `; did you mean ${nearest.name}`;
+  return nearest?.name;
+}
+
+function hintFor(key: string, known: readonly string[]): string {
+  const nearest = nearestTo(key, known);
+  if (nearest !== undefined) return `; did you mean ${nearest}`;
   return known.length > 0 ? `; known here: ${known.join(", ")}` : "";
 }
