@@ -26,6 +26,7 @@ export const e2ePrograms = {
   patch: "patch",
   faketime: "faketime",
   ssh: "openssh-client",
+  nft: "nftables",
   time: "time",
 };
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { firewallCommands } from "./firewall-commands.ts";
 import { network, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { known, metadataPart } from "../../src/config/metadata.ts";
 import {
@@ -297,6 +298,7 @@ export const aws = definePlatform({
     "internalServiceTargetGroupArn",
   ],
   usesStream: true,
+  firewallCommands,
   example: () => ({
     options: {
       vpcId: "vpc-0123456789abcdef0",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { firewallCommands } from "./firewall-commands.ts";
 import { isIpv6, isIpv6Network, networkContains, networksOverlap } from "../../src/core/addresses.ts";
 import { acceptedKey, sshKey } from "./ssh-key.ts";
 import { network, oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
@@ -447,6 +448,7 @@ export const azure = definePlatform({
   metadata: { key: "azure", schema: metadata },
   placeholders: { nodeSubnets: [], backendAddressPoolIds: [] },
   usualOptions: ["backendAddressPoolIds"],
+  firewallCommands,
   example: (infraId) => {
     const resourceGroupName = `${infraId}-rg`;
     const balancers = `/subscriptions/${noUuid}/resourceGroups/${resourceGroupName}/providers/Microsoft.Network/loadBalancers`;

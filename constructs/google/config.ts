@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { firewallCommands } from "./firewall-commands.ts";
 import { isIpv6, isNetworkStart } from "../../src/core/addresses.ts";
 import { oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./resource-link.ts";
@@ -383,6 +384,7 @@ export const google = definePlatform({
   placeholders: { zone: "", clusterNetwork: "", subnet: "" },
   usualOptions: ["instanceGroup"],
   usesStream: true,
+  firewallCommands,
   example: (infraId) => ({
     options: {
       zone: "europe-west1-b",

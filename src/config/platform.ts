@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { BootstrapPayload } from "../core/bootstrap.ts";
 import type { Options, Problem, Warning } from "../core/errors.ts";
 import { problem } from "../core/errors.ts";
+import type { FirewallProgram } from "../core/konnectivity/firewall-commands.ts";
 import type { Tunnel } from "../core/konnectivity/options.ts";
 import type { Architecture, Stream } from "./stream.ts";
 
@@ -30,6 +31,8 @@ export interface Platform<
   readonly usualOptions?: readonly string[];
   /** Whether the machine's image can come from the CoreOS stream. @default false */
   readonly usesStream?: boolean;
+  /** Commands that open the tunnel's port, for `payload firewall`. @default - it has no firewall that a program changes */
+  readonly firewallCommands?: FirewallProgram;
   /** Made-up values that make a complete config, for `example`: `config check` accepts them. */
   example(infraId: string): Example<z.input<Schema>, z.input<Metadata>>;
   /** @default - it is a cloud: the machine belongs to a real cluster and boots the payload from bootstrap.ign */
