@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { description, version } from "../core/package.ts";
 import { describeProblem, UserError } from "../core/errors.ts";
 import { configCommand } from "./config.ts";
@@ -36,6 +36,7 @@ export async function main(
     command
       .exitOverride()
       .showHelpAfterError("(--help shows how)")
+      .configureHelp({ optionDescription, minWidthToWrap: 20 })
       .configureOutput({
         writeOut: (text) => {
           output.text(text);
@@ -53,4 +54,10 @@ export async function main(
     else output.usage(`${inspect(error)}\n`);
     return 1;
   }
+}
+
+/** Commander does not mark the options that a command cannot do without. */
+function optionDescription(option: Option): string {
+  const text = new Help().optionDescription(option);
+  return option.mandatory ? `${text} (required)` : text;
 }
