@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { Command, CommanderError, Help, type Option } from "commander";
 import { description, version } from "../core/package.ts";
 import { describeProblem, UserError } from "../core/errors.ts";
+import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
 import { exampleCommand } from "./example.ts";
 import { gatherCommand } from "./gather.ts";
@@ -30,7 +31,8 @@ export async function main(
     .addCommand(verifyCommand(output))
     .addCommand(statusCommand(output))
     .addCommand(gatherCommand(output))
-    .addCommand(teardownCommand(output));
+    .addCommand(teardownCommand(output))
+    .addCommand(completionCommand(output));
   // Commands that are added do not inherit these settings.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
     command
