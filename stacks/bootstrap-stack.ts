@@ -5,6 +5,7 @@ import { type PayloadContent, PayloadFile, payloadFileName } from "../constructs
 import { addStateBackend, localStateBackups, type StateBackendProps } from "../constructs/shared/state-backend.ts";
 import { teardownArguments, type TeardownSteps } from "../constructs/shared/teardown-steps.ts";
 import { addressOf } from "../constructs/shared/terraform-address.ts";
+import { oldestTerraform } from "./terraform-program.ts";
 
 /** What the bootstrap stack of every platform needs. */
 export interface BootstrapStackProps {
@@ -23,8 +24,7 @@ interface PlatformBootstrapStackProps extends BootstrapStackProps {
   readonly gated?: boolean;
 }
 
-/** The first version with S3 lock files. */
-export const requiredTerraform = ">= 1.10.0";
+export const requiredTerraform = `>= ${oldestTerraform}`;
 
 /** What the bootstrap stacks of all platforms share: state, destroy steps and payload. */
 export abstract class BootstrapStack extends TerraformStack {

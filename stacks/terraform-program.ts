@@ -29,8 +29,11 @@ function isExecutable(file: string): boolean {
   }
 }
 
+/** The first version with S3 lock files, of Terraform and of OpenTofu. */
+export const oldestTerraform = "1.10.0";
+
 /** How to get Terraform or OpenTofu. */
-export const terraformAdvice = "install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu";
+export const terraformAdvice = `install Terraform ${oldestTerraform.replace(/\.0$/, "")} or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu`;
 
 /**
  * The cdktf command fails with "execvp(3) failed" if there is no Terraform. A synth needs none, and the app cannot know

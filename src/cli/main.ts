@@ -4,6 +4,7 @@ import { description, version } from "../core/package.ts";
 import { describeProblem, UserError } from "../core/errors.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
+import { doctorCommand } from "./doctor.ts";
 import { exampleCommand } from "./example.ts";
 import { gatherCommand } from "./gather.ts";
 import { ipiCommand } from "./ipi.ts";
@@ -32,6 +33,7 @@ export async function main(
     .addCommand(statusCommand(output))
     .addCommand(gatherCommand(output))
     .addCommand(teardownCommand(output))
+    .addCommand(doctorCommand(output))
     .addCommand(completionCommand(output));
   // Commands that are added do not inherit these settings.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
