@@ -3,6 +3,7 @@ import { loadStackClasses, synthesize } from "./stacks/app.ts";
 import { build } from "./stacks/build.ts";
 import { findConfigFile, load } from "./stacks/load.ts";
 import { resolve } from "./stacks/resolve.ts";
+import { isUnderCdktf, terraformWarnings } from "./stacks/terraform-program.ts";
 import { describeProblem, UserError, type Warning } from "./src/core/errors.ts";
 import { oneLine, printable } from "./src/core/printable.ts";
 import { packageProblem } from "./src/runtime/packages.js";
@@ -11,15 +12,16 @@ import { packageProblem } from "./src/runtime/packages.js";
 async function main(): Promise<void> {
   const loaded = load(findConfigFile(process.env));
   const built = build(loaded, new Date());
-  const inputs = resolve(loaded, built);
+  const resolved = resolve(loaded, built);
+  const inputs = { ...resolved, warnings: [...terraformWarnings(process.env), ...resolved.warnings] };
   printWarnings(inputs.warnings);
   synthesize(inputs, await loadStackClasses(Object.keys(inputs.platforms)));
 }
 
 function printWarnings(warnings: readonly Warning[]): void {
-  // The cdktf command sets this variable. It prints the stacks' annotations, which are the same, and shows whatever is
-  // written to stderr here as an error.
-  if (process.env.CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS !== undefined) return;
+  // The cdktf command prints the stacks' annotations, which are the same, and shows whatever is written to stderr here as
+  // an error.
+  if (isUnderCdktf(process.env)) return;
   for (const { message } of warnings) console.error(`warning: ${oneLine(message)}`);
 }
 

@@ -1,24 +1,7 @@
 // Plain JavaScript without dependencies, as scripts/setup.js, which installs these packages. The virtual machine of
 // `npm run test:vm` has the lab's from the beginning.
 
-/** Programs that the lab runs, and the Debian package that contains each of them. */
-export const labPrograms = {
-  "ignition-validate": "ignition",
-  podman: "podman",
-  runc: "runc",
-  catatonit: "catatonit",
-  "/usr/lib/cni/bridge": "containernetworking-plugins",
-  iptables: "iptables",
-  openssl: "openssl",
-  curl: "curl",
-  jq: "jq",
-  ip: "iproute2",
-  unshare: "util-linux",
-  setpriv: "util-linux",
-  pgrep: "procps",
-  mount: "mount",
-  useradd: "passwd",
-};
+export { labPrograms } from "../lab/debian-packages.js";
 
 /** Programs that `npm run test:e2e` runs beside those. */
 export const e2ePrograms = {
@@ -26,6 +9,7 @@ export const e2ePrograms = {
   patch: "patch",
   faketime: "faketime",
   ssh: "openssh-client",
+  nft: "nftables",
   time: "time",
 };
 

@@ -5,6 +5,7 @@ import { type PayloadContent, PayloadFile, payloadFileName } from "../constructs
 import { addStateBackend, localStateBackups, type StateBackendProps } from "../constructs/shared/state-backend.ts";
 import { teardownArguments, type TeardownSteps } from "../constructs/shared/teardown-steps.ts";
 import { addressOf } from "../constructs/shared/terraform-address.ts";
+import { oldestTerraform } from "./terraform-program.ts";
 
 /** What the bootstrap stack of every platform needs. */
 export interface BootstrapStackProps {
@@ -23,8 +24,7 @@ interface PlatformBootstrapStackProps extends BootstrapStackProps {
   readonly gated?: boolean;
 }
 
-/** The first version with S3 lock files. */
-export const requiredTerraform = ">= 1.10.0";
+export const requiredTerraform = `>= ${oldestTerraform}`;
 
 /** What the bootstrap stacks of all platforms share: state, destroy steps and payload. */
 export abstract class BootstrapStack extends TerraformStack {
@@ -39,16 +39,19 @@ export abstract class BootstrapStack extends TerraformStack {
     this.gated = props.gated ?? true;
     addStateBackend(this, props.state);
     this.addOverride("terraform.required_version", requiredTerraform);
-    this.#addDestroySteps(props);
+    const report = this.#addDestroySteps(props);
     this.payload = new PayloadFile(this, "payload", { content: props.payload });
+    const { examplePreconditions } = this.payload;
+    if (examplePreconditions.length > 0) report.lifecycle = { precondition: examplePreconditions };
   }
 
   /**
    * A destroy starts with the gate here too: after Ctrl-C in the teardown stack, the cdktf command goes on with this one. It
    * ends with the report of what is left, and then deletes the files with secrets: the payload, a plan that `cdktf diff`
    * saved, and the backup of the state.
+   * @returns the report's resource, on which all others depend
    */
-  #addDestroySteps({ steps, state }: BootstrapStackProps): void {
+  #addDestroySteps({ steps, state }: BootstrapStackProps): TerraformResource {
     const { resource: report } = new DestroyStep(this, "report", {
       ...steps,
       command: teardownArguments("report", this.platform, steps, "--last-step"),
@@ -72,5 +75,6 @@ export abstract class BootstrapStack extends TerraformStack {
         if (gate !== undefined && node !== gate) addDependency(gate, node);
       },
     });
+    return report;
   }
 }

@@ -3,6 +3,7 @@ import { type BootstrapPayload, makePayload } from "../src/core/bootstrap.ts";
 import { type Problem, Problems, type Warning } from "../src/core/errors.ts";
 import type { Tunnel } from "../src/core/konnectivity/options.ts";
 import type { RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
+import { exampleCode } from "../src/core/ignition/check.ts";
 import { readBootstrapIgn } from "../src/config/install-dir.ts";
 import { inCloud, type Loaded } from "./load.ts";
 import { configFormat } from "./platforms.ts";
@@ -57,12 +58,19 @@ export function build({ config, installDir }: Loaded, now: Date): Built {
     sshKeys: built?.sshKeys,
     labs: Object.fromEntries(labs),
     problems: problems.found,
-    warnings: [...(hasBootstrapIgn === false && inCloud(config) ? [destroyOnly] : []), ...(built?.warnings ?? [])],
+    warnings: [
+      ...(hasBootstrapIgn === false && inCloud(config) ? [destroyOnly] : []),
+      // A lab boots a payload of its own, whatever is in the install folder.
+      ...(built?.warnings ?? []).filter(({ code }) => inCloud(config) || code !== exampleCode),
+    ],
   };
 }
 
-const toInput = ({ text, sha512 }: Pick<BootstrapPayload, "text" | "sha512">): PayloadContent => ({
+const toInput = (
+  built: Pick<BootstrapPayload, "text" | "sha512"> & { readonly example?: boolean },
+): PayloadContent => ({
   present: true,
-  text,
-  sha512,
+  text: built.text,
+  sha512: built.sha512,
+  ...(built.example === true && { example: true }),
 });

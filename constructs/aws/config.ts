@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { firewallCommands } from "./firewall-commands.ts";
 import { network, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { known, metadataPart } from "../../src/config/metadata.ts";
 import {
@@ -279,6 +280,10 @@ function partitionOf(region: string): string {
   return Object.entries(partitions).find(([prefix]) => region.startsWith(prefix))?.[1] ?? "aws";
 }
 
+const exampleRegion = "eu-central-1";
+const exampleTargetGroup = (name: string) =>
+  `arn:aws:elasticloadbalancing:${exampleRegion}:123456789012:targetgroup/${name}/0123456789abcdef`;
+
 export const aws = definePlatform({
   name: "aws",
   description: "Amazon Web Services: docs/aws.md.",
@@ -293,4 +298,18 @@ export const aws = definePlatform({
     "internalServiceTargetGroupArn",
   ],
   usesStream: true,
+  firewallCommands,
+  example: () => ({
+    options: {
+      vpcId: "vpc-0123456789abcdef0",
+      privateSubnet: "subnet-0123456789abcdef0",
+      masterSecurityGroupId: "sg-0123456789abcdef0",
+      workerSecurityGroupId: "sg-0123456789abcdef1",
+      externalApiTargetGroupArn: exampleTargetGroup("api-ext"),
+      internalApiTargetGroupArn: exampleTargetGroup("api-int"),
+      internalServiceTargetGroupArn: exampleTargetGroup("mcs"),
+    },
+    metadata: { region: exampleRegion },
+    images: { aws: { regions: { [exampleRegion]: { release: "9.6", image: "ami-0123456789abcdef0" } } } },
+  }),
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { firewallCommands } from "./firewall-commands.ts";
 import { isIpv6, isIpv6Network, networkContains, networksOverlap } from "../../src/core/addresses.ts";
 import { acceptedKey, sshKey } from "./ssh-key.ts";
 import { network, oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
@@ -436,6 +437,8 @@ function checkTags(context: PlatformContext): void {
   }
 }
 
+const noUuid = "00000000-0000-0000-0000-000000000000";
+
 export const azure = definePlatform({
   name: "azure",
   description: "Microsoft Azure: docs/azure.md.",
@@ -445,4 +448,19 @@ export const azure = definePlatform({
   metadata: { key: "azure", schema: metadata },
   placeholders: { nodeSubnets: [], backendAddressPoolIds: [] },
   usualOptions: ["backendAddressPoolIds"],
+  firewallCommands,
+  example: (infraId) => {
+    const resourceGroupName = `${infraId}-rg`;
+    const balancers = `/subscriptions/${noUuid}/resourceGroups/${resourceGroupName}/providers/Microsoft.Network/loadBalancers`;
+    return {
+      options: {
+        nodeSubnets: ["10.0.0.0/24", "10.0.1.0/24"],
+        backendAddressPoolIds: [
+          `${balancers}/${infraId}/backendAddressPools/${infraId}`,
+          `${balancers}/${infraId}-internal-lb/backendAddressPools/internal-lb-backend`,
+        ],
+      },
+      metadata: { region: "westeurope", resourceGroupName, cloudName: "AzurePublicCloud" },
+    };
+  },
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { firewallCommands } from "./firewall-commands.ts";
 import { isIpv6, isNetworkStart } from "../../src/core/addresses.ts";
 import { oneOf, pattern, integer, boolean } from "../../src/core/schema/fields.ts";
 import { googleLink, googleName, imageLink, type Link, projectId, readLink } from "./resource-link.ts";
@@ -383,4 +384,15 @@ export const google = definePlatform({
   placeholders: { zone: "", clusterNetwork: "", subnet: "" },
   usualOptions: ["instanceGroup"],
   usesStream: true,
+  firewallCommands,
+  example: (infraId) => ({
+    options: {
+      zone: "europe-west1-b",
+      clusterNetwork: `${infraId}-network`,
+      subnet: `${infraId}-master-subnet`,
+      instanceGroup: `${infraId}-master-europe-west1-b-ig`,
+    },
+    metadata: { region: "europe-west1", projectID: "example-project" },
+    images: { gcp: { release: "9.6", project: "rhcos-cloud", name: "rhcos-9-6-gcp-x86-64" } },
+  }),
 });

@@ -12,9 +12,12 @@ import { stackFolder } from "./stack-folder.ts";
 
 export const payloadFileName = "payload.ign";
 
-/** The payload's content, or why there is none: then everything can be destroyed and nothing deployed. */
+/**
+ * The payload's content, or why there is none: then everything can be destroyed and nothing deployed. The same is true of
+ * an example's, whose cluster is made up.
+ */
 export type PayloadContent =
-  | { readonly present: true; readonly text: string; readonly sha512: string }
+  | { readonly present: true; readonly text: string; readonly sha512: string; readonly example?: boolean }
   | { readonly present: false; readonly why: string };
 
 export interface PayloadFileProps {
@@ -36,6 +39,11 @@ export class PayloadFile extends Construct {
   readonly md5: string;
   /** For the resource that stores the payload: without a payload, a deploy stops before it changes anything. */
   readonly preconditions: { condition: string; errorMessage: string }[];
+  /**
+   * For the resource that all others depend on: a deploy of an example stops there, with this sentence alone and also
+   * without a provider's credentials.
+   */
+  readonly examplePreconditions: { condition: string; errorMessage: string }[];
   readonly #content: PayloadContent;
 
   constructor(scope: Construct, id: string, props: PayloadFileProps) {
@@ -45,15 +53,21 @@ export class PayloadFile extends Construct {
     this.present = content.present;
     this.sha512 = content.present ? content.sha512 : "0".repeat(128);
     this.md5 = content.present ? createHash("md5").update(content.text).digest("hex") : "0".repeat(32);
-    this.preconditions = content.present ? [] : [this.#refusal(content.why)];
+    this.preconditions = content.present
+      ? []
+      : [this.#refusal("present", literal(content.why, "The reason why there is no payload"))];
+    this.examplePreconditions =
+      content.present && content.example === true
+        ? [this.#refusal("real", "the cluster in bootstrap.ign is a made-up example")]
+        : [];
   }
 
-  #refusal(why: string) {
+  #refusal(condition: string, why: string) {
     // Terraform rejects a condition that refers to nothing.
-    const present = new TerraformLocal(this, "present", false);
+    const met = new TerraformLocal(this, condition, false);
     return {
-      condition: `\${local.${present.friendlyUniqueId}}`,
-      errorMessage: `Nothing can be deployed: ${literal(why, "The reason why there is no payload")}. Give the folder in which "openshift-install create ignition-configs" ran as installDir.`,
+      condition: `\${local.${met.friendlyUniqueId}}`,
+      errorMessage: `Nothing can be deployed: ${why}. Give the folder in which "openshift-install create ignition-configs" ran as installDir.`,
     };
   }
 

@@ -11,13 +11,17 @@ import { writeUserFiles } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { defaultAgentPort, isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
+import { installerNames, oneOfWords } from "./choice.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import { jsonOption, type Output } from "./output.ts";
+import { cdktfCommand, ownCommand } from "./printed-commands.ts";
 
 export const configOption = [
   "--config <file>",
   `config file (default: the one that ${configVariable} names, or konnectivity.yaml)`,
 ] as const;
+
+const cloudNames = configFormat.clouds.map(({ name }) => name);
 
 /** `config init`, `config check`, `config schema`. */
 export function configCommand(output: Output): Command {
@@ -26,15 +30,18 @@ export function configCommand(output: Output): Command {
     .command("init")
     .description("write a commented config file to begin with; one that is there is not touched")
     .addArgument(
-      new Argument("<platform>", "where the cluster will be").choices(configFormat.clouds.map(({ name }) => name)),
+      new Argument("<platform>", "where the cluster will be")
+        .choices(cloudNames)
+        .argParser(oneOfWords(cloudNames, output, installerNames)),
     )
     .option(...configOption)
     .action((platform: string, options: { config?: string }) => {
       const file = options.config ?? configFileOf(process.env);
       if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
         throw new UserError(problem("file-exists", { file, advice: "give another name with --config" }));
-      writeUserFiles([{ file, text: startingFile(configFormat, platform) }]);
-      output.text(inLines([`${file} is written: fill it in, then run "npx konnectivity-bootstrap config check".`]));
+      writeUserFiles([{ file, text: startingFile(configFormat, platform, file) }]);
+      const check = ownCommand(["config", "check", ...(options.config === undefined ? [] : ["--config", file])]);
+      output.text(inLines([`${file} is written. Fill it in, then run:`, `  ${check}`]));
     });
   command
     .command("check")
@@ -48,7 +55,8 @@ export function configCommand(output: Output): Command {
       const stacks = await describedStacks(inputs);
       const { checkStateFolder } = await import("../../stacks/app.ts");
       if (inputs.stateFolder !== undefined) checkStateFolder(inputs.stateFolder);
-      if (options.json === true) output.json({ cluster: inputs.infraId, warnings: inputs.warnings, stacks });
+      if (options.json === true)
+        output.json({ cluster: inputs.infraId, warnings: inputs.warnings, stacks, next: nextCommand(inputs) });
       else output.text(describe(inputs, stacks));
     });
   command
@@ -91,6 +99,17 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
       `${stack}: ${made.length === 0 ? "steps on this machine" : `${made.length} resources`}`,
       ...made.map(({ type, name }) => `  ${type}${name === undefined ? "" : `  ${name}`}`),
     ]),
+    "",
+    `next      ${nextCommand(inputs)}`,
   ];
   return inLines(lines);
+}
+
+/** A deploy; without a payload only a destroy is possible, and an example can only be looked at. */
+function nextCommand({ configFile, payload, platforms, labs }: Inputs): string {
+  const names = Object.keys(platforms);
+  const stacks = names.map((name) => `${name}-*`);
+  if (names.every((name) => name in labs)) return cdktfCommand(["deploy", ...stacks], configFile);
+  if (!payload.present) return cdktfCommand(["destroy", ...stacks], configFile);
+  return cdktfCommand(payload.example === true ? ["synth"] : ["deploy", ...stacks], configFile);
 }

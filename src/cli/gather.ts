@@ -22,7 +22,7 @@ export function gatherCommand(output: Output): Command {
   )
     .option(
       "--out <file>",
-      `the archive (default: ${usualFolder}/${usualFolder}-<time>.tar.gz); one that is there is not touched`,
+      `the archive (default: one in ${usualFolder}, with the time in its name); one that is there is not touched`,
     )
     .action(async (options: TargetOptions & { out?: string }) => {
       const [{ archiveOf }, { gatheredFiles }, { collect }] = await Promise.all([

@@ -1,8 +1,11 @@
 import { inspect } from "node:util";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { description, version } from "../core/package.ts";
 import { describeProblem, UserError } from "../core/errors.ts";
+import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
+import { doctorCommand } from "./doctor.ts";
+import { exampleCommand } from "./example.ts";
 import { gatherCommand } from "./gather.ts";
 import { ipiCommand } from "./ipi.ts";
 import { labCommand } from "./lab.ts";
@@ -24,16 +27,20 @@ export async function main(
     .addCommand(ipiCommand(output))
     .addCommand(payloadCommand(output))
     .addCommand(configCommand(output))
+    .addCommand(exampleCommand(output))
     .addCommand(labCommand(output))
     .addCommand(verifyCommand(output))
     .addCommand(statusCommand(output))
     .addCommand(gatherCommand(output))
-    .addCommand(teardownCommand(output));
+    .addCommand(teardownCommand(output))
+    .addCommand(doctorCommand(output))
+    .addCommand(completionCommand(output));
   // Commands that are added do not inherit these settings.
   for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
     command
       .exitOverride()
       .showHelpAfterError("(--help shows how)")
+      .configureHelp({ optionDescription, minWidthToWrap: 20 })
       .configureOutput({
         writeOut: (text) => {
           output.text(text);
@@ -51,4 +58,10 @@ export async function main(
     else output.usage(`${inspect(error)}\n`);
     return 1;
   }
+}
+
+/** Commander does not mark the options that a command cannot do without. */
+function optionDescription(option: Option): string {
+  const text = new Help().optionDescription(option);
+  return option.mandatory ? `${text} (required)` : text;
 }

@@ -1,12 +1,14 @@
 import { join } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { stringify } from "yaml";
 import { inspect, makePayload, requiredIngressOf } from "../core/bootstrap.ts";
+import { firewallScript, otherFirewalls } from "../core/konnectivity/firewall-commands.ts";
 import { useConfig } from "../config/config-file.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import { readInstallDir } from "../config/install-dir.ts";
 import { folderWarnings } from "../files/private-folder.ts";
 import { readUserFile, writeUserFiles } from "../files/user-file.ts";
+import { installerNames, oneOfWords } from "./choice.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { buildPointer, type PointerOptions, stalePointerWarnings } from "./payload-pointer.ts";
 import { describeBuild, describePayload, describePointer } from "./payload-text.ts";
@@ -16,6 +18,23 @@ interface BuildOptions extends PointerOptions {
   readonly config?: string;
   readonly json?: boolean;
 }
+
+interface FirewallOptions {
+  readonly config?: string;
+  readonly format: string;
+  readonly json?: boolean;
+}
+
+/** Programs that can open the port, by the format's name. */
+const firewallPrograms = {
+  ...Object.fromEntries(
+    configFormat.platforms.flatMap(({ name, firewallCommands }) =>
+      firewallCommands === undefined ? [] : [[name, firewallCommands] as const],
+    ),
+  ),
+  ...otherFirewalls,
+};
+const firewallFormats = ["yaml", "json", ...Object.keys(firewallPrograms)];
 
 const installDir = ["<install-dir>", 'folder in which "openshift-install create ignition-configs" ran'] as const;
 const config = ["--config <file>", "config file (YAML); its `tunnel` part counts here"] as const;
@@ -56,24 +75,36 @@ export function payloadCommand(output: Output): Command {
     });
   command
     .command("firewall")
-    .description("print the rule that must be open while the bootstrap machine lives")
+    .description("print the rule that must be open while the bootstrap machine lives, or the commands for it")
     .argument(...installDir)
     .option(...config)
+    .addOption(
+      new Option("--format <format>", "how to print it")
+        .choices(firewallFormats)
+        .argParser(oneOfWords(firewallFormats, output, installerNames))
+        .default("yaml")
+        .conflicts("json"),
+    )
     .option(...jsonOption)
-    .action((folder: string, options: { config?: string; json?: boolean }) => {
-      const { firewall, warnings, metadata } = useConfig(configFormat, options.config, advice, ({ tunnel }) => {
-        const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
-        return { ...requiredIngressOf(bootstrapIgn, tunnel, new Date()), metadata };
-      });
-      output.warnings(warnings);
-      const answer = { cluster: metadata?.infraID ?? null, rule: firewall ?? null };
-      if (options.json === true) output.json(answer);
-      else
-        output.text(
-          firewall === undefined ? "# The tunnel is off: no rule is needed.\n" : stringify(answer, { lineWidth: 0 }),
-        );
+    .action((folder: string, options: FirewallOptions) => {
+      firewall(folder, options, output);
     });
   return command;
+}
+
+function firewall(folder: string, options: FirewallOptions, output: Output): void {
+  const found = useConfig(configFormat, options.config, advice, ({ tunnel }) => {
+    const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
+    return { ...requiredIngressOf(bootstrapIgn, tunnel, new Date()), metadata };
+  });
+  const { firewall: rule, warnings, metadata } = found;
+  output.warnings(warnings);
+  const answer = { cluster: metadata?.infraID ?? null, rule: rule ?? null };
+  const program = firewallPrograms[options.format];
+  if (options.json === true || options.format === "json") output.json(answer);
+  else if (rule === undefined) output.text("# The tunnel is off: no rule is needed.\n");
+  else if (program === undefined) output.text(stringify(answer, { lineWidth: 0 }));
+  else output.text(firewallScript(program, rule, metadata?.infraID));
 }
 
 function build(folder: string, options: BuildOptions, output: Output): void {

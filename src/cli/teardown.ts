@@ -8,6 +8,7 @@ import { configFormat, platformNames } from "../../stacks/platforms.ts";
 import { namespace } from "../core/konnectivity/names.ts";
 import { inLines } from "../core/printable.ts";
 import { labFolder } from "../../lab/folder.ts";
+import { installerNames, oneOfWords } from "./choice.ts";
 import { configOption } from "./config.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { program } from "../runtime/project-files.js";
@@ -20,7 +21,10 @@ import {
   type TeardownOptions,
 } from "./teardown-options.ts";
 
-const platformArgument = () => new Argument("<platform>", "whose stacks").choices(platformNames);
+const platformArgument = (output: Output) =>
+  new Argument("<platform>", "whose stacks")
+    .choices(platformNames)
+    .argParser(oneOfWords(platformNames, output, installerNames));
 const kubeconfigOption = ["--kubeconfig <file>", "the cluster's, instead of the config's"] as const;
 
 /** `teardown gate`, `sweep` and `report`: the steps of a destroy, which can also be run by hand. */
@@ -35,7 +39,7 @@ export function teardownCommand(output: Output): Command {
 function gateCommand(output: Output): Command {
   return new Command("gate")
     .description("ask the cluster whether it still needs its bootstrap machine; nothing is changed")
-    .addArgument(platformArgument())
+    .addArgument(platformArgument(output))
     .option(...configOption)
     .option(...kubeconfigOption)
     .option("--wait <minutes>", "wait that long until it does not (default: the config's waitMinutes)", minutes)
@@ -70,7 +74,11 @@ function gateCommand(output: Output): Command {
 function sweepCommand(output: Output): Command {
   return new Command("sweep")
     .description("delete what the tunnel put into the cluster, without waiting; absent is success")
-    .addArgument(new Argument("[platform]", "whose stacks; not needed with --kubeconfig").choices(platformNames))
+    .addArgument(
+      new Argument("[platform]", "whose stacks; not needed with --kubeconfig")
+        .choices(platformNames)
+        .argParser(oneOfWords(platformNames, output, installerNames)),
+    )
     .option(...configOption)
     .option(...kubeconfigOption)
     .action(async (platform: string | undefined, options: TeardownOptions, command: Command) => {
@@ -94,7 +102,7 @@ function reportCommand(output: Output): Command {
     .description(
       "say of each thing whether it is gone, terminating or left; exit code 1 if something is left, or nothing could be looked at",
     )
-    .addArgument(platformArgument())
+    .addArgument(platformArgument(output))
     .option(...configOption)
     .option(...kubeconfigOption)
     .option(...jsonOption)

@@ -3,7 +3,7 @@ import { type Problem, type ProblemCode, problem, UserError } from "../core/erro
 import { withIpiPort } from "../core/konnectivity/agent-port.ts";
 import { readTunnel, type Tunnel } from "../core/konnectivity/options.ts";
 import { hasTemplate } from "../core/terraform-literal.ts";
-import { describeIssues } from "../core/schema/parse.ts";
+import { describeIssues, misspeltOptions } from "../core/schema/parse.ts";
 import { type CommonConfig, type ConfigFormat, isPlatform, type RawConfig } from "./config-format.ts";
 import { readYaml, type YamlFile } from "./yaml-file.ts";
 
@@ -77,18 +77,30 @@ export function readPartialConfig(
       locate,
     };
   const { issues } = result.error;
-  const problems = [...describeIssues(issues, format.schema, value, ""), ...templates].map(locate);
+  const described = describeIssues(issues, format.schema, value, "").map((one) => withPlatformName(format, one));
+  const problems = [...described, ...templates].map(locate);
   if (!isObject(value)) throw new UserError(...problems);
   const paths = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
   );
   const rest = withoutInvalid(format, value, paths);
   const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest), rest));
-  // No other problem follows from an unknown key.
-  const invalidOptions = issues.flatMap((issue) =>
+  // An unknown key hides nothing but the option that it probably means.
+  const invalid = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
   );
+  const invalidOptions = [...invalid, ...misspeltOptions(issues, format.schema, value)];
   return { config, problems, invalidOptions, locate };
+}
+
+/** Users may know a platform by openshift-install's name. */
+function withPlatformName({ platforms }: ConfigFormat, found: Problem): Problem {
+  if (found.code !== "option-unknown") return found;
+  const [option = ""] = found.options ?? [];
+  const platform = platforms.find(({ metadata }) => metadata?.key === option);
+  return platform === undefined
+    ? found
+    : problem("option-unknown", { option, hint: `; the platform is named ${platform.name} here` });
 }
 
 /** @param value what was parsed: it has no defaults */

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { BootstrapPayload } from "../core/bootstrap.ts";
 import type { Options, Problem, Warning } from "../core/errors.ts";
 import { problem } from "../core/errors.ts";
+import type { FirewallProgram } from "../core/konnectivity/firewall-commands.ts";
 import type { Tunnel } from "../core/konnectivity/options.ts";
 import type { Architecture, Stream } from "./stream.ts";
 
@@ -30,6 +31,10 @@ export interface Platform<
   readonly usualOptions?: readonly string[];
   /** Whether the machine's image can come from the CoreOS stream. @default false */
   readonly usesStream?: boolean;
+  /** Commands that open the tunnel's port, for `payload firewall`. @default - it has no firewall that a program changes */
+  readonly firewallCommands?: FirewallProgram;
+  /** Made-up values that make a complete config, for `example`: `config check` accepts them. */
+  example(infraId: string): Example<z.input<Schema>, z.input<Metadata>>;
   /** @default - it is a cloud: the machine belongs to a real cluster and boots the payload from bootstrap.ign */
   readonly lab?: LabPlatform<z.output<Schema>>;
 }
@@ -41,6 +46,15 @@ export interface Provider {
   readonly source: string;
   /** The tested versions: the default of providerVersions. */
   readonly versions: string;
+}
+
+/** A platform's part of an example. */
+export interface Example<Options = unknown, Metadata = unknown> {
+  readonly options: Options;
+  /** Its part of metadata.json. @default - it has none */
+  readonly metadata?: Metadata;
+  /** The images of its machines in the CoreOS stream, for x86_64. @default - its image does not come from the stream */
+  readonly images?: Readonly<Record<string, unknown>>;
 }
 
 /** A platform that runs a cluster of its own on this machine instead of joining a real one. */

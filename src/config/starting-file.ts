@@ -1,27 +1,27 @@
 import { stringify } from "yaml";
-import type { ConfigFormat } from "./config-format.ts";
-import { configJsonSchema, type SchemaNode } from "./schema.ts";
+import { type ConfigFormat, isPlatform } from "./config-format.ts";
+import { configJsonSchema, schemaLine, type SchemaNode } from "./schema.ts";
 
-/** Where the schema is, for editors that look for it in the file itself. */
-const schemaFile = "docs/konnectivity.schema.json";
-
-/** A commented config file for one platform: all its options, and empty values where the user must fill them in. */
-export function startingFile(format: ConfigFormat, platform: string): string {
+/**
+ * A commented config file for one platform: all its options, and empty values where the user must fill them in.
+ * @param file where it will be
+ */
+export function startingFile(format: ConfigFormat, platform: string, file: string): string {
   const { properties = {} } = configJsonSchema(format);
   const { usualOptions = [], usesStream = false } = format.clouds.find(({ name }) => name === platform) ?? {};
-  const shown = Object.entries(properties).filter(
-    ([key]) => key === platform || !format.clouds.some(({ name }) => name === key),
-  );
+  // Another platform is no default: uncommented, it would be deployed too.
+  const shown = Object.entries(properties).filter(([key]) => key === platform || !isPlatform(format, key));
   return [
-    `# yaml-language-server: $schema=${schemaFile}`,
+    schemaLine(file),
     `# The bootstrap machine of one cluster; docs/configuration.md and docs/${platform}.md explain it.`,
-    "# Fill in what stands open. A line behind # shows what holds if you say nothing. Paths are relative to this file.",
+    "# Fill in the empty values. Commented lines show the defaults. Paths are relative to this file.",
     "",
     ...shown.flatMap(([key, node]) => {
       if (key === "installDir") return option(key, { ...node, default: undefined }, true, "ocp");
       if (key === "stream" && usesStream) return option(key, node, true, "coreos-stream.json");
       if (key === platform) return [...comment(node), `${key}:`, ...indent(optionsOf(node, usualOptions)), ""];
-      return option(key, node, false);
+      // Without a port, a stack and `ipi` use different ones.
+      return option(key, key === "tunnel" ? withoutOption(node, "port") : node, false);
     }),
   ].join("\n");
 }
@@ -43,14 +43,25 @@ function option(key: string, node: SchemaNode, open: boolean, value?: string): s
   return [...comment(node), ...(open ? lines : lines.map((text) => `# ${text}`)), ""];
 }
 
-/** Objects of options show the defaults of their parts. */
+/** Objects of options show the defaults of their parts, unless they have a part without one: that must be given then. */
 function defaultOf(node: SchemaNode): unknown {
-  const parts = [node, ...(node.anyOf ?? [])].find(({ properties }) => properties !== undefined)?.properties;
-  if (parts === undefined) return node.default;
+  const object = [node, ...(node.anyOf ?? [])].find(({ properties }) => properties !== undefined);
+  const parts = object?.properties;
+  if (parts === undefined || (object?.required ?? []).length > 0) return node.default;
   const known = Object.entries(parts)
     .map(([key, child]) => [key, defaultOf(child)] as const)
     .filter(([, value]) => value !== undefined);
   return known.length === 0 ? node.default : Object.fromEntries(known);
+}
+
+/** The same node without one of its parts. */
+function withoutOption(node: SchemaNode, name: string): SchemaNode {
+  const { properties, anyOf } = node;
+  return {
+    ...node,
+    ...(properties && { properties: Object.fromEntries(Object.entries(properties).filter(([key]) => key !== name)) }),
+    ...(anyOf && { anyOf: anyOf.map((one) => withoutOption(one, name)) }),
+  };
 }
 
 function comment({ description }: SchemaNode): string[] {

@@ -23,6 +23,8 @@ export interface BootstrapPayload extends SerializedConfig {
   readonly firewall?: RequiredIngress;
   /** The public keys that it authorizes for core. */
   readonly sshKeys: readonly string[];
+  /** Whether the cluster is made up: then nothing may be deployed for it. */
+  readonly example: boolean;
   readonly warnings: readonly Warning[];
 }
 
@@ -34,7 +36,15 @@ export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): Bo
   // Without a tunnel of ours, the payload is bootstrap.ign itself, byte for byte.
   const serialized =
     addition === undefined ? withDigest(bootstrapIgn) : serializeIgnition(transformIgnition(bootstrap, addition));
-  return { ...serialized, originalBytes, release, ...(firewall !== undefined && { firewall }), sshKeys, warnings };
+  return {
+    ...serialized,
+    originalBytes,
+    release,
+    ...(firewall !== undefined && { firewall }),
+    sshKeys,
+    example: bootstrap.example,
+    warnings,
+  };
 }
 
 /** The firewall rule that this cluster needs, without building its payload. Undefined with the tunnel off. */

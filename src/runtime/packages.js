@@ -73,8 +73,8 @@ export function packageProblem(error) {
   return `${differ}, and this failed: ${error.message.split("\n")[0]}; ${install}.`;
 }
 
-/** Never throws: it is asked about an error that the user must see. */
-function runtimeDifferences() {
+/** How the installed packages that the program runs with differ from the lock file. Never throws: the user must see an error. */
+export function runtimeDifferences() {
   try {
     return differences(false);
   } catch {

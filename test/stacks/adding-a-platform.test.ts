@@ -98,6 +98,16 @@ describe("a platform that is added by docs/adding-a-platform.md", () => {
     );
   });
 
+  it("has an example that is right, and cannot be deployed", () => {
+    const folder = join(tree, "demo");
+    const program = "cli/konnectivity-bootstrap.js";
+    expect(node(program, "example", folder, "--platform", "metal")).toMatchObject({ status: 0, stderr: "" });
+    expect(node(program, "config", "check", "--config", join(folder, "konnectivity.yaml"))).toMatchObject({
+      status: 0,
+      stderr: "warning: The cluster in this bootstrap.ign is a made-up example: nothing can be deployed for it.\n",
+    });
+  });
+
   it("is refused with the position of a bad value", () => {
     project.write("konnectivity.yaml", "installDir: ocp\nmetal:\n  rack: r1\n  slot: r1\n");
     expect(node("scripts/app.js")).toMatchObject({

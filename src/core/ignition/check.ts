@@ -12,10 +12,14 @@ import { expiryWarnings } from "./certificates.ts";
 import { type Cluster, networkWarnings, readCluster } from "./install-config.ts";
 import { decodeContents, UndecodableError } from "./contents.ts";
 import type { FileEntry, IgnitionConfig } from "./config.ts";
+import { isExample } from "./example-mark.ts";
 import { findRecord, recordPath } from "./record.ts";
 
 /** The installer's own tunnel script. It exists from 4.23 on; with the feature gate off, its functions are empty. */
 export const installerTunnelPath = "/usr/local/bin/konnectivity.sh";
+
+/** Code of the warning that a cluster is made up. */
+export const exampleCode = "example-cluster";
 
 /** A bootstrap machine's Ignition config after all checks, with everything that later steps need from it. */
 export interface Bootstrap {
@@ -25,6 +29,8 @@ export interface Bootstrap {
   readonly installerTunnel: "absent" | "off" | "on";
   readonly release: Release;
   readonly cluster: Cluster;
+  /** Whether the cluster is made up. */
+  readonly example: boolean;
   readonly warnings: readonly Warning[];
 }
 
@@ -44,6 +50,7 @@ export function checkBootstrap(config: IgnitionConfig, now: Date): Bootstrap {
 
   const installerTunnel = installerTunnelState(files, script);
   const cluster = readCluster(files);
+  const example = isExample(files);
   return {
     config,
     files,
@@ -51,9 +58,15 @@ export function checkBootstrap(config: IgnitionConfig, now: Date): Bootstrap {
     installerTunnel,
     release: detectRelease(script, installerTunnel !== "absent"),
     cluster,
-    warnings: [...expiryWarnings(files, now), ...networkWarnings(cluster)],
+    example,
+    warnings: [...(example ? [exampleWarning] : []), ...expiryWarnings(files, now), ...networkWarnings(cluster)],
   };
 }
+
+const exampleWarning: Warning = {
+  code: exampleCode,
+  message: "The cluster in this bootstrap.ign is a made-up example: nothing can be deployed for it.",
+};
 
 /** Where the insertions go. Throws every reason why the script cannot take them. */
 export function checkAnchors(bootstrap: Bootstrap): AnchorOffsets {

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { bootkubePath } from "../ignition/bootkube.ts";
-import type { IgnitionConfig } from "../ignition/config.ts";
+import type { FileEntry, IgnitionConfig } from "../ignition/config.ts";
 import { clusterConfigPath } from "../ignition/install-config.ts";
 import type { Release } from "../releases.ts";
 import { fileEntry, fixture } from "./fixture.ts";
@@ -61,10 +61,17 @@ export function bootkubeScript(shape: Shape): string {
 }
 
 export interface SampleProps {
+  readonly clusterName?: string;
   readonly networks?: Networks;
   /** Platform part of the install-config. */
   readonly platform?: Record<string, unknown>;
   readonly certificate?: string;
+  /** The public key of core. */
+  readonly sshKey?: string;
+  /** The loopback kubeconfig's client certificate and its key, in PEM. */
+  readonly client?: { readonly certificate: string; readonly key: string };
+  /** More files. */
+  readonly files?: readonly FileEntry[];
   readonly version?: string;
   /** Adds filler files up to about this many bytes. */
   readonly bytes?: number;
@@ -73,10 +80,12 @@ export interface SampleProps {
 /** A bootstrap.ign of this shape, with the structure of openshift-install's and without real secrets. */
 export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionConfig {
   const { networks = defaultNetworks, platform = { none: {} }, version = "3.2.0", bytes = 0 } = props;
+  const { clusterName = "sample", sshKey = sampleSshKey, client = { certificate: "sample", key: "sample" } } = props;
+  const kubeconfig = adminKubeconfig(clusterName, client);
   const installConfig = {
     apiVersion: "v1",
     baseDomain: "example.com",
-    metadata: { name: "sample" },
+    metadata: { name: clusterName },
     networking: {
       networkType: "OVNKubernetes",
       machineNetwork: networks.machine.map((cidr) => ({ cidr })),
@@ -104,10 +113,11 @@ export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionCon
       mode: 0o644,
     },
     fileEntry(clusterConfigPath, stringify(clusterConfig), 0o644),
-    fileEntry("/opt/openshift/auth/kubeconfig-loopback", adminKubeconfig, 0o600),
-    fileEntry("/opt/openshift/auth/kubeconfig", adminKubeconfig, 0o600),
+    fileEntry("/opt/openshift/auth/kubeconfig-loopback", kubeconfig, 0o600),
+    fileEntry("/opt/openshift/auth/kubeconfig", kubeconfig, 0o600),
     fileEntry("/opt/openshift/tls/root-ca.crt", props.certificate ?? fixture("long-lived.crt"), 0o600),
     ...(shape.startsWith("4.23") ? installerTunnelFiles(shape === "4.23-gate-on") : []),
+    ...(props.files ?? []),
   ];
   const filler = "# ".padEnd(3000, "x");
   for (let index = 0; index * 4100 < bytes; index++)
@@ -118,9 +128,7 @@ export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionCon
       users: [
         {
           name: "core",
-          sshAuthorizedKeys: [
-            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICMBUt5XhXmq2yuVcsa1vJbV5bX79Hynd+Un9o/7EqM4 core@example.com",
-          ],
+          sshAuthorizedKeys: [sshKey],
         },
       ],
     },
@@ -149,13 +157,16 @@ export const sampleMetadata = {
   infraID: "sample-x7k2p",
 };
 
-const adminKubeconfig = `clusters:
+const sampleSshKey =
+  "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICMBUt5XhXmq2yuVcsa1vJbV5bX79Hynd+Un9o/7EqM4 core@example.com";
+
+const adminKubeconfig = (cluster: string, { certificate, key }: NonNullable<SampleProps["client"]>) => `clusters:
 - cluster:
     server: https://localhost:6443
-  name: sample
+  name: ${cluster}
 contexts:
 - context:
-    cluster: sample
+    cluster: ${cluster}
     user: loopback
   name: loopback
 current-context: loopback
@@ -163,6 +174,6 @@ preferences: {}
 users:
 - name: loopback
   user:
-    client-certificate-data: c2FtcGxl
-    client-key-data: c2FtcGxl
+    client-certificate-data: ${Buffer.from(certificate).toString("base64")}
+    client-key-data: ${Buffer.from(key).toString("base64")}
 `;

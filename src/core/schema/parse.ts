@@ -16,9 +16,30 @@ export function describeIssues(
   value: unknown,
   root: string,
 ): Problem[] {
-  const problems = issues.flatMap((issue) => describeIssue(issue, schema, value, root));
+  const meant = misspeltOptions(issues, schema, value);
+  const problems = issues
+    // That it is missing follows from the misspelling.
+    .filter((issue) => !meant.includes(issue.path.join(".")))
+    .flatMap((issue) => describeIssue(issue, schema, value, root));
   return [...new Map(problems.map((p) => [p.message, p])).values()];
 }
+
+/** The options that are missing because unknown keys probably mean them, like aws.vpcId. */
+export function misspeltOptions(issues: readonly z.core.$ZodIssue[], schema: z.ZodType, value: unknown): string[] {
+  return issues.flatMap((issue) => {
+    if (issue.code !== "unrecognized_keys") return [];
+    const known = knownKeys(schema, issue.path);
+    const meant = issue.keys.flatMap((key) => nearestTo(key, known) ?? []).map((key) => [...issue.path, key]);
+    return meant.filter((path) => valueAt(value, path) === undefined).map((path) => path.join("."));
+  });
+}
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]) =>
+  path.reduce<unknown>(
+    (parent, key) =>
+      typeof parent === "object" && parent !== null ? (parent as Record<PropertyKey, unknown>)[key] : undefined,
+    value,
+  );
 
 function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown, root: string): Problem[] {
   const path = (keys: readonly PropertyKey[]) => [root, ...keys.map(String)].filter((key) => key !== "").join(".");
@@ -28,11 +49,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
       problem("option-unknown", { option: path([...issue.path, key]), hint: hintFor(key, known) }),
     );
   }
-  const found = issue.path.reduce<unknown>(
-    (parent, key) =>
-      typeof parent === "object" && parent !== null ? (parent as Record<PropertyKey, unknown>)[key] : undefined,
-    value,
-  );
+  const found = valueAt(value, issue.path);
   // A union's own message says nothing about a part of the object: ask the branch that is one.
   const branch =
     issue.code === "invalid_union" && typeof found === "object" && found !== null && !Array.isArray(found)
@@ -76,11 +93,17 @@ function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): strin
   return child === undefined ? [] : knownKeys(child, rest);
 }
 
-function hintFor(key: string, known: readonly string[]): string {
+/** The known name that was probably meant. @returns undefined if none is similar */
+export function nearestTo(key: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .map((name) => ({ name, distance: editDistance(key.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
     .sort((a, b) => a.distance - b.distance);
-  if (nearest !== undefined) return `; did you mean ${nearest.name}`;
+  return nearest?.name;
+}
+
+function hintFor(key: string, known: readonly string[]): string {
+  const nearest = nearestTo(key, known);
+  if (nearest !== undefined) return `; did you mean ${nearest}`;
   return known.length > 0 ? `; known here: ${known.join(", ")}` : "";
 }

@@ -13,10 +13,11 @@ afterAll(() => {
   project.remove();
 });
 
-const synth = () =>
+const synth = (environment: NodeJS.ProcessEnv = {}) =>
   runIn(projectRoot, ["npx", "cdktf", "synth", "--output", project.outdir], {
     KONNECTIVITY_CONFIG: project.configFile,
     CHECKPOINT_DISABLE: "1",
+    ...environment,
   });
 
 it("the cdktf command removes the stack of a platform that is gone from the config, and prints a warning once", async () => {
@@ -32,4 +33,11 @@ it("the cdktf command removes the stack of a platform that is gone from the conf
   expect(warnings).toEqual([
     expect.stringMatching(/WARN \[google-bootstrap\]: There is no bootstrap\.ign in /) as string,
   ]);
+});
+
+it("says that Terraform is missing, which a synth does not need", async () => {
+  const { code, stdout, stderr } = await synth({ TERRAFORM_BINARY_NAME: "no-such-terraform" });
+  expect(code).toBe(0);
+  const warnings = linesOf(stdout + stderr).filter((line) => line.includes("There is no program no-such-terraform"));
+  expect(warnings).toEqual([expect.stringMatching(/WARN \[google-bootstrap\]: .*: install Terraform 1\.10/) as string]);
 });

@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { projectFile, readProjectText } from "../../../../src/runtime/project-files.js";
+import { projectFile, projectRoot, readProjectText } from "../../../../src/runtime/project-files.js";
 import { readInputs } from "../../../../stacks/inputs.ts";
 import { configFormat } from "../../../../stacks/platforms.ts";
 import { clouds } from "../../../support/clouds.ts";
@@ -27,6 +27,8 @@ afterAll(() => {
   rmSync(root, { recursive: true });
   project.remove();
 });
+
+const isCommentedOption = (line: string) => /^ *# +\w+:( |$)/.test(line);
 
 /** What nobody but the user knows, by platform; and the infra ID, which metadata.json would say. */
 const missing = {
@@ -75,6 +77,54 @@ describe("config init", () => {
     }
   });
 
+  it("names a schema that is there, and the file in the next command, wherever it writes", async () => {
+    const file = join(root, "elsewhere/x.yaml");
+    const { stdout } = await command("config", "init", "aws", "--config", file);
+    const [line = ""] = readFileSync(file, "utf8").split("\n");
+    const schema = resolve(dirname(file), line.replace("# yaml-language-server: $schema=", ""));
+    expect(schema).toBe(projectFile("docs/konnectivity.schema.json"));
+    expect(linesOf(stdout).at(-1)).toBe(`  npx konnectivity-bootstrap config check --config ${file}`);
+  });
+
+  it.each(clouds)(
+    "shows defaults of %s in commented lines: each can be uncommented and changes nothing",
+    async (platform) => {
+      const folder = join(root, `${platform}-defaults`);
+      await command("example", folder, "--platform", platform);
+      const file = join(folder, "konnectivity.yaml");
+      rmSync(file);
+      await command("config", "init", platform, "--config", file);
+      const { options = {} } =
+        configFormat.clouds.find(({ name }) => name === platform)?.example("example-x7k2p") ?? {};
+      const filled = readFileSync(file, "utf8").replaceAll(/^ {2}(\w+):$/gm, (line, key: string) => {
+        const value = options[key];
+        return value === undefined ? line : `  ${key}: ${JSON.stringify(value)}`;
+      });
+      const inputsOf = (text: string) => {
+        writeFileSync(file, text);
+        const { payload, ...inputs } = readInputs(file, new Date("2026-11-18T12:00:00Z"));
+        return { ...inputs, payload: payload.present && payload.sha512 };
+      };
+      const before = inputsOf(filled);
+      // A blank line ends an option.
+      const blocks = filled.split("\n\n").filter((block) => block.split("\n").some(isCommentedOption));
+      expect(blocks.length).toBeGreaterThan(15);
+      for (const block of blocks) {
+        const lines = block.split("\n").map((line) => (isCommentedOption(line) ? line.replace("# ", "") : line));
+        expect({ block, inputs: inputsOf(filled.replace(block, lines.join("\n"))) }).toEqual({ block, inputs: before });
+      }
+    },
+  );
+
+  it("takes gcp for google, with a hint", async () => {
+    const file = join(root, "gcp.yaml");
+    expect(await command("config", "init", "gcp", "--config", file)).toMatchObject({
+      code: 0,
+      stderr: "warning: gcp is named google here: google is used.\n",
+    });
+    expect(parse(readFileSync(file, "utf8"))).toHaveProperty("google");
+  });
+
   it("does not touch an existing file", async () => {
     const file = join(root, "there.yaml");
     writeFileSync(file, "mine");
@@ -90,6 +140,9 @@ describe("config init", () => {
     const { code, stderr } = await command("config", "init", "vsphere", "--config", join(root, "x.yaml"));
     expect(code).toBe(2);
     expect(stderr).toContain("aws, azure, google");
+    expect((await command("config", "init", "azur", "--config", join(root, "x.yaml"))).stderr).toContain(
+      "(Did you mean azure?)",
+    );
   });
 });
 
@@ -164,6 +217,44 @@ describe("config check", () => {
     const { code, stderr } = await command("config", "check", "--config", file);
     expect(code).toBe(1);
     expect(stderr).toContain("add aws, azure, google or local to it");
+  });
+
+  it("ends with the next command", async () => {
+    const last = async (file: string) => linesOf((await command("config", "check", "--config", file)).stdout).at(-1);
+    expect(await last(project.configFile)).toBe(
+      `next      KONNECTIVITY_CONFIG=${relative(projectRoot, project.configFile)} npx cdktf deploy 'aws-*'`,
+    );
+    const folder = join(root, "next");
+    await command("example", folder, "--platform", "aws");
+    expect(await last(join(folder, "konnectivity.yaml"))).toMatch(/ npx cdktf synth$/);
+  });
+
+  it("reports a misspelt option once, with the one that was meant", async () => {
+    const file = join(root, "misspelt.yaml");
+    const { aws } = changedExample("aws") as { aws: Record<string, unknown> };
+    const { vpcId, internalApiTargetGroupArn, ...rest } = aws;
+    const misspelt = { ...rest, vpcID: vpcId, internalApiTargetGroupARN: internalApiTargetGroupArn };
+    writeFileSync(
+      file,
+      JSON.stringify({
+        ...changedExample("aws"),
+        installDir: join(project.folder, "ocp"),
+        stream: join(project.folder, "coreos-stream.json"),
+        aws: misspelt,
+      }),
+    );
+    const { stderr } = await command("config", "check", "--config", file);
+    expect(linesOf(stderr).map((line) => line.replace(/^error: \S+ /, ""))).toEqual([
+      "aws.vpcID is not an option; did you mean vpcId.",
+      "aws.internalApiTargetGroupARN is not an option; did you mean internalApiTargetGroupArn.",
+    ]);
+  });
+
+  it("knows openshift-install's name of a platform", async () => {
+    const file = join(root, "installer-name.yaml");
+    writeFileSync(file, "gcp: {}\n");
+    const { stderr } = await command("config", "check", "--config", file);
+    expect(stderr).toContain("gcp is not an option; the platform is named google here.");
   });
 
   it("prints line and column of every error in the config file", async () => {

@@ -28,6 +28,7 @@ const moon = definePlatform({
   placeholders: { crater: "" },
   usualOptions: ["rover"],
   usesStream: true,
+  example: () => ({ options: { crater: "Tycho" } }),
 });
 const format = defineConfig([moon]);
 
@@ -97,7 +98,7 @@ it("a platform's part of metadata.json is read by its key", () => {
 });
 
 it("a starting file leaves required and usual options empty", () => {
-  const lines = startingFile(format, "moon").split("\n");
+  const lines = startingFile(format, "moon", "konnectivity.yaml").split("\n");
   expect(lines).toContain("stream: coreos-stream.json");
   for (const line of ["moon:", "  crater:", "  rover:", "  # lander: Eagle"]) expect(lines).toContain(line);
 });
