@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { absolutePathsIn, type Expected, filesIn, invariants, leaksOf, resourcesOf } from "../support/invariants.ts";
-import { cases, platforms, tags } from "../support/matrix.ts";
+import { cases, hasInstallerTunnel, platforms, tags } from "../support/matrix.ts";
 import type { IgnitionConfig } from "../../src/core/ignition/config.ts";
 import { fileEntry, sampleConfig } from "../../src/core/sample/sample.ts";
 import { type Block, changedExample, exampleOf, exampleStack, Project, type StackJson } from "../support/stacks.ts";
@@ -21,8 +21,6 @@ const projects: Project[] = [];
 afterAll(() => {
   for (const project of projects) project.remove();
 });
-
-const hasInstallerTunnel = (rest: object) => "tunnel" in rest && rest.tunnel === "installer";
 
 function projectWith(platform: string, options: object, rest: object): Project {
   const { files } = exampleOf(platform);

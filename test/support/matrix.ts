@@ -83,6 +83,9 @@ const shared: Record<string, object> = {
   "replaceable machine": { replaceMachine: true },
 };
 
+/** Whether a case needs a bootstrap.ign with the installer's own tunnel. */
+export const hasInstallerTunnel = (rest: object) => "tunnel" in rest && rest.tunnel === "installer";
+
 /** Every combination of a platform's options with those that all platforms share. */
 export const cases = Object.entries(platforms as Record<string, PlatformCases>).flatMap(
   ([platform, { options, expected }]) =>

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { cases, tags } from "../../support/matrix.ts";
+import { cases, hasInstallerTunnel, tags } from "../../support/matrix.ts";
 import { changedExample, exampleOf, Project, type StackJson } from "../../support/stacks.ts";
 import { Command, type Ended } from "./command.ts";
 
@@ -16,7 +16,10 @@ export async function validateEvery(platform: string, near: string, change?: (te
   let provider: StackJson["provider"] | undefined;
   const wanted = cases.filter((one) => one.platform === platform);
   for (const { name, option, rest } of change === undefined ? wanted : wanted.slice(0, 1)) {
-    const project = new Project(changedExample(platform, option, { tags, ...rest }), exampleOf(platform));
+    const project = new Project(changedExample(platform, option, { tags, ...rest }), {
+      ...exampleOf(platform),
+      shape: hasInstallerTunnel(rest) ? "4.23-gate-on" : "4.18",
+    });
     try {
       const stack = project.synth()[`${platform}-bootstrap`];
       const module = name.replaceAll(/[^a-z0-9]+/gi, "-");
