@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { gateVariable } from "../../../src/cluster/gate-override.ts";
 import {
   type Fixture,
@@ -49,12 +49,11 @@ export function testStatesOf010(tested: CloudUnderTest): void {
       expect(code, output).toBe(0);
       return output;
     }
-    function synthesize(fixture: Fixture, change: object = {}): void {
+    function synthesize(fixture: Fixture): void {
       // Only data sources ask the cloud. Other ids stay: the digest of what the machine was made of has them too.
       const asked = JSON.stringify(fixture.stack(`${cloud.name}-bootstrap`).data ?? {});
       const state = (text: string) => withTodaysIds(text, fixture, asked);
-      const config = stringify({ ...(parse(state(fixture.config)) as object), ...change });
-      useFixture(project, fixture, { config, state });
+      useFixture(project, fixture, { config: state(fixture.config), state });
       project.synth();
     }
     beforeAll(async () => {
@@ -67,11 +66,11 @@ export function testStatesOf010(tested: CloudUnderTest): void {
     });
 
     it.each(fixtures)("is left alone by a plan: $name", async (fixture) => {
-      for (const change of [{}, { replaceMachine: true }]) {
-        synthesize(fixture, change);
-        for (const stack of stacksOf(fixture))
-          expect(touchedBy(await terraform(stack, "plan", "-json", "-refresh=false"))).toEqual([]);
-      }
+      // One of them has replaceMachine: true. Setting it later also changes what only the provider knows, like Google's
+      // allow_stopping_for_update, and a plan calls that an update.
+      synthesize(fixture);
+      for (const stack of stacksOf(fixture))
+        expect(touchedBy(await terraform(stack, "plan", "-json", "-refresh=false"))).toEqual([]);
     });
 
     it("is left alone while it runs, and can be destroyed", async () => {
