@@ -1,7 +1,7 @@
 import type { InstallCheck } from "../core/ipi/check.ts";
 import { describeProblem } from "../core/errors.ts";
 import { inLines } from "../core/printable.ts";
-import { shellWord } from "../core/shell-word.ts";
+import { shellPath } from "../core/shell-word.ts";
 import { statusText } from "../cluster/status-text.ts";
 import type { Status } from "../cluster/diagnose.ts";
 import type { ReportRow } from "../cluster/leftovers.ts";
@@ -22,6 +22,8 @@ export interface CheckedInstall {
 
 const stages: Record<InstallCheck["stage"], string> = {
   "not prepared": "none: bootstrap.ign has no tunnel",
+  missing: "none: there is no bootstrap.ign",
+  damaged: "changed after it was built: the machine may get no tunnel that works",
   prepared: 'in its place; "create cluster" has not read it yet',
   undecided: '"create cluster" is running and has not read bootstrap.ign yet: check again in a minute',
   taken: 'used by "create cluster": the bootstrap machine gets the tunnel',
@@ -48,7 +50,7 @@ export function describeCheck(found: CheckedInstall): string {
       : [`state     the state file has the payload: ${taken.bytes} bytes, sha512 ${taken.sha512.slice(0, 16)}…`]),
   ]);
   const wrong = problems.map((one) => inLines(["", `wrong: ${describeProblem(one)}`]));
-  const advice = adviceFor(check, folder).map((line) => `  → ${line}`);
+  const advice = adviceFor(check, folder, original).map((line) => `  → ${line}`);
   return [
     table,
     ...wrong,
@@ -61,11 +63,21 @@ export function describeCheck(found: CheckedInstall): string {
   ].join("");
 }
 
-function adviceFor({ stage, run, problems }: InstallCheck, folder: string): string[] {
-  const dir = shellWord(folder);
+function adviceFor({ stage, run, problems }: InstallCheck, folder: string, original: string | undefined): string[] {
+  const dir = shellPath(folder);
   switch (stage) {
     case "not prepared":
       return [`npx konnectivity-bootstrap ipi prepare ${dir}`];
+    case "missing":
+      return [
+        original === undefined
+          ? `openshift-install create ignition-configs --dir ${dir}`
+          : `npx konnectivity-bootstrap ipi restore ${dir}`,
+      ];
+    case "damaged":
+      return run === undefined
+        ? ["keep the bootstrap.ign that you want, without a tunnel, under that name, and run ipi prepare again"]
+        : stopAdvice(run, dir);
     case "prepared":
       return problems.length > 0 ? [] : [`openshift-install create cluster --dir ${dir}`];
     case "undecided":
@@ -73,13 +85,15 @@ function adviceFor({ stage, run, problems }: InstallCheck, folder: string): stri
       return [];
     case "discarded":
     case "without tunnel":
-      return [
-        "stop it with Ctrl-C before the machines boot, unless you want this cluster without the tunnel",
-        ...(run?.creating === true ? [`openshift-install destroy cluster --dir ${dir}`] : []),
-        "begin in a new folder: openshift-install create ignition-configs, ipi prepare, create cluster; change nothing else in it",
-      ];
+      return stopAdvice(run, dir);
   }
 }
+
+const stopAdvice = (run: InstallCheck["run"], dir: string) => [
+  "stop it with Ctrl-C before the machines boot, unless you want this cluster without the tunnel",
+  ...(run?.creating === true ? [`openshift-install destroy cluster --dir ${dir}`] : []),
+  "begin in a new folder: openshift-install create ignition-configs, ipi prepare, create cluster; change nothing else in it",
+];
 
 function leftoversText(rows: readonly ReportRow[], sweepCommand: string): string {
   const shown = rows.filter(({ state }) => state !== "gone");

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
@@ -8,7 +8,7 @@ import { readInstallFolder, readInstallLog } from "../config/install-folder.ts";
 import { checkInstall, type InstallCheck } from "../core/ipi/check.ts";
 import { originalName } from "../core/ipi/install-folder.ts";
 import { lastCreateCluster } from "../core/ipi/install-log.ts";
-import { shellWord } from "../core/shell-word.ts";
+import { shellPath } from "../core/shell-word.ts";
 import { type CheckedInstall, describeCheck } from "./ipi-check-text.ts";
 import type { Output } from "./output.ts";
 import { statusJson } from "./status.ts";
@@ -62,16 +62,19 @@ async function checkFolder(folder: string, ssh: string | undefined): Promise<Che
   const found = {
     folder,
     check,
-    sweepCommand: `npx konnectivity-bootstrap teardown sweep --kubeconfig ${shellWord(kubeconfig)}`,
+    sweepCommand: `npx konnectivity-bootstrap teardown sweep --kubeconfig ${shellPath(kubeconfig)}`,
     ...(existsSync(original) && { original }),
   };
   if (check.stage !== "taken") return found;
-  const status = await statusOf(existsSync(kubeconfig) ? kubeconfig : undefined, ssh);
-  if (status?.state !== "ended" || !existsSync(kubeconfig))
+  const status = await statusOf(isRegularFile(kubeconfig) ? kubeconfig : undefined, ssh);
+  if (status?.state !== "ended" || !isRegularFile(kubeconfig))
     return { ...found, ...(status !== undefined && { status }) };
   const { clusterLeftovers } = await import("../cluster/leftovers.ts");
   return { ...found, status, leftovers: await clusterLeftovers(kubeconfig) };
 }
+
+/** Reading a pipe may never end. */
+const isRegularFile = (file: string) => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 
 async function statusOf(kubeconfig: string | undefined, ssh: string | undefined): Promise<Status | undefined> {
   if (kubeconfig === undefined && ssh === undefined) return undefined;
@@ -110,7 +113,13 @@ function isFine({ check, status, leftovers = [] }: CheckedInstall): boolean {
 
 /** Nothing changes any more without somebody's doing. */
 function isOver({ check, status, leftovers = [] }: CheckedInstall): boolean {
-  const stages: readonly InstallCheck["stage"][] = ["not prepared", "discarded", "without tunnel"];
+  const stages: readonly InstallCheck["stage"][] = [
+    "not prepared",
+    "missing",
+    "damaged",
+    "discarded",
+    "without tunnel",
+  ];
   const terminating = leftovers.some(({ state }) => state === "terminating");
   return stages.includes(check.stage) || (status?.state === "ended" && !terminating);
 }

@@ -1,4 +1,5 @@
 import type { Preparation } from "../core/ipi/prepare.ts";
+import { hasInstallerFirewall } from "../core/ipi/prepare.ts";
 import { isOpenBetweenMachines } from "../core/konnectivity/agent-port.ts";
 import { inLines } from "../core/printable.ts";
 
@@ -6,6 +7,8 @@ interface Prepared {
   readonly preparation: Preparation;
   readonly state: "prepared" | "built again" | "already prepared";
   readonly metadata: { readonly clusterName: string; readonly infraID: string } | undefined;
+  /** @default - none was read */
+  readonly configFile: string | undefined;
   readonly file: string;
   readonly keptFile: string;
   readonly next: { readonly create: string; readonly check: string };
@@ -18,7 +21,15 @@ const states: Record<Prepared["state"], string> = {
 };
 
 /** What `ipi prepare` did, which port must be open, and the next command. */
-export function describePreparation({ preparation, state, metadata, file, keptFile, next }: Prepared): string {
+export function describePreparation({
+  preparation,
+  state,
+  metadata,
+  configFile,
+  file,
+  keptFile,
+  next,
+}: Prepared): string {
   const { payload, tunnel, origin, platform } = preparation;
   const { port, address, protocol, transport, authentication } = tunnel;
   const where = address === "detect" ? "the address that it finds on the machine" : address;
@@ -26,12 +37,15 @@ export function describePreparation({ preparation, state, metadata, file, keptFi
     `state     ${states[state]}`,
     `cluster   ${metadata === undefined ? "not known (no metadata.json)" : `${metadata.clusterName} (${metadata.infraID})`} on ${platform}`,
     `release   ${payload.release}${tunnel.release === "auto" ? ", read from bootkube.sh" : ""}`,
+    `config    ${configFile ?? "none: the defaults"}`,
     `tunnel    ${protocol} over ${transport}, agents by ${authentication}, port ${port}, at ${where}`,
     `payload   ${file}  ${payload.bytes} bytes (${payload.bytes - payload.originalBytes} added)`,
     `original  ${keptFile}  ${origin.bytes.length} bytes; openshift-install does not read it`,
-    isOpenBetweenMachines(port)
-      ? `firewall  openshift-install's own rules open TCP ${port}; in a firewall of your own, open it from every node to the bootstrap machine`
-      : `firewall  open TCP ${port} from every node to the bootstrap machine: openshift-install does not`,
+    !hasInstallerFirewall(platform)
+      ? `firewall  openshift-install creates none on ${platform}; in a firewall of your own, open TCP ${port} from every node to the bootstrap machine`
+      : isOpenBetweenMachines(port)
+        ? `firewall  openshift-install's own rules open TCP ${port}; in a firewall of your own, open it from every node to the bootstrap machine`
+        : `firewall  open TCP ${port} from every node to the bootstrap machine: openshift-install does not`,
     `secret    both files contain every secret of the cluster; delete ${keptFile} after the installation`,
     "",
     "Next, and while it runs, in another terminal:",

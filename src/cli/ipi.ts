@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Command } from "commander";
+import { findConfigFile } from "../../stacks/load.ts";
 import { configFormat } from "../../stacks/platforms.ts";
-import { useConfig } from "../config/config-file.ts";
+import { readPartialConfig } from "../config/config-file.ts";
 import { metadataOf } from "../config/install-dir.ts";
 import { readInstallFolder } from "../config/install-folder.ts";
 import { Problems, UserError, type Warning } from "../core/errors.ts";
 import { bootstrapName, originalName } from "../core/ipi/install-folder.ts";
 import { prepareFolder } from "../core/ipi/prepare.ts";
 import { restoreFolder } from "../core/ipi/restore.ts";
+import { readTunnel } from "../core/konnectivity/options.ts";
 import { ipiAgentPort } from "../core/konnectivity/agent-port.ts";
-import { shellWord } from "../core/shell-word.ts";
+import { shellPath } from "../core/shell-word.ts";
 import { removePartials, replaceFile, replaceKeepingOriginal, restoreOriginal } from "../files/keep-original.ts";
 import { folderWarnings } from "../files/private-folder.ts";
 import { ipiCheckCommand } from "./ipi-check.ts";
@@ -26,7 +28,10 @@ export function ipiCommand(output: Output): Command {
     .command("prepare")
     .description("put the payload in the place of bootstrap.ign, with the original beside it")
     .argument(...installDir)
-    .option("--config <file>", `config file (YAML); its \`tunnel\` part counts here (default port: ${ipiAgentPort})`)
+    .option(
+      "--config <file>",
+      `config file (YAML); its \`tunnel\` part counts here (default: KONNECTIVITY_CONFIG, or konnectivity.yaml if there is one; default port: ${ipiAgentPort})`,
+    )
     .option(...jsonOption)
     .action((folder: string, options: { config?: string; json?: boolean }) => {
       prepare(folder, options, output);
@@ -43,15 +48,18 @@ export function ipiCommand(output: Output): Command {
 }
 
 function prepare(folder: string, options: { config?: string; json?: boolean }, output: Output): void {
-  const found = readInstallFolder(folder);
   const problems = new Problems();
-  const preparation = problems.attempt(() =>
-    useConfig(configFormat, options.config, "check --config", ({ ipiTunnel }) =>
-      prepareFolder(found, ipiTunnel, new Date()),
-    ),
-  );
+  const found = problems.attempt(() => readInstallFolder(folder));
+  const configFile = options.config ?? findConfigFile(process.env);
+  const partial = problems.attempt(() => readPartialConfig(configFormat, configFile, "check --config"));
+  problems.add(...(partial?.problems ?? []));
+  const preparation =
+    found && problems.attempt(() => prepareFolder(found, partial?.config.ipiTunnel ?? readTunnel({}), new Date()));
   const metadata = problems.attempt(() => metadataOf(configFormat, folder));
-  if (preparation === undefined || problems.found.length > 0) throw new UserError(...problems.found);
+  if (found === undefined || preparation === undefined || problems.found.length > 0)
+    throw new UserError(
+      ...problems.found.map((one) => (one.position === undefined ? (partial?.locate(one) ?? one) : one)),
+    );
   const [file, keptFile] = [join(folder, bootstrapName), join(folder, originalName)];
   const { origin, payload, done } = preparation;
   const before = found.bootstrapIgn ?? Buffer.alloc(0);
@@ -71,8 +79,8 @@ function prepare(folder: string, options: { config?: string; json?: boolean }, o
   output.warnings(warnings);
   const state = done ? "already prepared" : origin.where === "bootstrap.ign" ? "prepared" : "built again";
   const next = {
-    create: `openshift-install create cluster --dir ${shellWord(folder)}`,
-    check: `npx konnectivity-bootstrap ipi check ${shellWord(folder)}`,
+    create: `openshift-install create cluster --dir ${shellPath(folder)}`,
+    check: `npx konnectivity-bootstrap ipi check ${shellPath(folder)}`,
   };
   if (options.json === true) {
     output.json({
@@ -80,6 +88,7 @@ function prepare(folder: string, options: { config?: string; json?: boolean }, o
       cluster: metadata === undefined ? null : { clusterName: metadata.clusterName, infraID: metadata.infraID },
       platform: preparation.platform,
       release: payload.release,
+      config: configFile ?? null,
       tunnel: preparation.tunnel,
       payload: {
         file,
@@ -94,7 +103,7 @@ function prepare(folder: string, options: { config?: string; json?: boolean }, o
     });
     return;
   }
-  output.text(describePreparation({ preparation, state, metadata, file, keptFile, next }));
+  output.text(describePreparation({ preparation, state, metadata, configFile, file, keptFile, next }));
 }
 
 function restore(folder: string, options: { json?: boolean }, output: Output): void {

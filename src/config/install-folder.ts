@@ -4,7 +4,7 @@ import { bootstrapName, type InstallFolder, originalName } from "../core/ipi/ins
 import { logName } from "../core/ipi/install-log.ts";
 import { machineConfigNames, stateFileName } from "../core/ipi/installer-state.ts";
 import { signingKey } from "../core/ipi/refusals.ts";
-import { UserError, problem } from "../core/errors.ts";
+import { Problems, UserError, problem } from "../core/errors.ts";
 import { isThere, readSmallFile, reasonOf } from "../files/user-file.ts";
 
 /** Real ones have a few megabytes. */
@@ -14,7 +14,8 @@ const advice = 'give the folder in which "openshift-install create ignition-conf
 
 /** Reads what openshift-install wrote into its folder, as far as "create cluster" depends on it. */
 export function readInstallFolder(path: string): InstallFolder {
-  const read = (name: string) => readSmallFile(join(path, name), largest, advice);
+  const problems = new Problems();
+  const read = (name: string) => problems.attempt(() => readSmallFile(join(path, name), largest, advice));
   const bootstrapIgn = read(bootstrapName);
   const original = read(originalName);
   const state = read(stateFileName);
@@ -22,9 +23,11 @@ export function readInstallFolder(path: string): InstallFolder {
     const bytes = read(name);
     return bytes === undefined ? [] : [[name, bytes] as const];
   });
+  const names = problems.attempt(() => namesIn(path)) ?? [];
+  if (problems.found.length > 0) throw new UserError(...problems.found);
   return {
     path,
-    names: [...namesIn(path), ...[signingKey].filter((name) => isThere(join(path, name)))],
+    names: [...names, ...[signingKey].filter((name) => isThere(join(path, name)))],
     ...(bootstrapIgn !== undefined && { bootstrapIgn, bootstrapWritten: writtenAt(join(path, bootstrapName)) }),
     ...(original !== undefined && { original }),
     ...(state !== undefined && { stateText: state.toString("utf8") }),
@@ -34,7 +37,9 @@ export function readInstallFolder(path: string): InstallFolder {
 
 /** Reads the log of openshift-install. @returns an empty text if there is none */
 export function readInstallLog(path: string): string {
-  return readSmallFile(join(path, logName), largest, "check its permissions")?.toString("utf8") ?? "";
+  return (
+    readSmallFile(join(path, logName), largest, "move it to another folder, and check again")?.toString("utf8") ?? ""
+  );
 }
 
 /** It may have been consumed since it was read. */

@@ -3,7 +3,7 @@ import { isObject } from "../core/ignition/config.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { text, pattern } from "../core/schema/fields.ts";
 import { describeIssues } from "../core/schema/parse.ts";
-import { readUserFile } from "../files/user-file.ts";
+import { readSmallFile } from "../files/user-file.ts";
 import type { Platform } from "./platform.ts";
 
 /** An infra ID. A platform may accept less. */
@@ -38,12 +38,18 @@ export function metadataSchemaFor(platforms: readonly Platform[]): MetadataSchem
   return z.object({ ...clusterShape, ...Object.fromEntries(parts) });
 }
 
+/** Real ones have less than a kilobyte. */
+const largest = 1024 * 1024;
+
 export function readMetadata(schema: MetadataSchema, file: string): Metadata {
   const invalid = (detail: string) => new UserError(problem("metadata-invalid", { file, detail }));
-  const content = readUserFile(file, "check its permissions");
+  const advice = "check its permissions";
+  const content = readSmallFile(file, largest, advice);
+  if (content === undefined)
+    throw new UserError(problem("file-unreadable", { file, reason: "it does not exist", advice }));
   let value: unknown;
   try {
-    value = JSON.parse(content);
+    value = JSON.parse(content.toString("utf8"));
   } catch {
     throw invalid("it is not JSON");
   }

@@ -28,10 +28,11 @@ export function replaceKeepingOriginal(props: Replacement): { readonly staleFile
   let writing = keptFile;
   let keptIsNew = false;
   let staleFile: string | undefined;
+  let ignored: string | undefined;
   try {
     const names = [basename(file), basename(keptFile)];
     // Before the first byte of a secret: a killed run leaves what it wrote.
-    ignoreInGit(dirname(file), [
+    ignored = ignoreInGit(dirname(file), [
       ...names.flatMap((name) => [`/${name}`, `/${partialOf(name)}`]),
       `/${basename(keptFile)}.*`,
     ]);
@@ -51,6 +52,7 @@ export function replaceKeepingOriginal(props: Replacement): { readonly staleFile
   } catch (error) {
     if (keptIsNew && holds(file, kept)) rmSync(keptFile, { force: true });
     if (staleFile !== undefined && !existsSync(keptFile)) renameSync(staleFile, keptFile);
+    if (ignored !== undefined && !existsSync(keptFile)) rmSync(ignored, { force: true });
     if (error instanceof UserError) throw error;
     throw new UserError(problem("file-unwritable", { file: writing, reason: reasonOf(error, nothingThere) }));
   }

@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmdirSync,
   statSync,
+  unlinkSync,
   writeSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -73,6 +74,10 @@ export function ignoreInGit(folder: string, patterns: readonly string[]): string
   }
   try {
     writeSync(descriptor, `${patterns.join("\n")}\n`);
+  } catch (error) {
+    // An empty one would look like the user's own.
+    unlinkSync(file);
+    throw error;
   } finally {
     closeSync(descriptor);
   }
@@ -105,6 +110,8 @@ export function folderWarnings(folder: string, names: readonly string[]): Warnin
 
 /** The names that no line of a `.gitignore` matches. Lines with folders, sets of characters or exceptions are not read. */
 function notIgnored(gitignore: string, names: readonly string[]): string[] {
+  // A folder or a pipe of that name ignores nothing, and reading a pipe may never end.
+  if (!statSync(gitignore).isFile()) return [...names];
   const patterns = readFileSync(gitignore, "utf8")
     .split(/\s*\n/)
     .filter((line) => /^\/?[\w.*?-]+\/?$/.test(line))

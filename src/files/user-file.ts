@@ -70,6 +70,7 @@ export function reasonOf(error: unknown, missing = "it does not exist"): string 
     EACCES: "permission denied",
     EPERM: "not permitted",
     EISDIR: "it is a folder",
+    ERR_FS_EISDIR: "a folder is in the way",
     ENOTDIR: "a part of the path is not a folder",
     ENOSPC: "no space left",
     EROFS: "the file system is read-only",

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { parseIgnition } from "../ignition/config.ts";
 import { inspectIgnition } from "../ignition/inspect.ts";
 import { type Problem, Problems, UserError } from "../errors.ts";
-import { type InstallFolder, ignitionText, isPayloadFile, stateOf } from "./install-folder.ts";
+import { bootstrapName, type InstallFolder, ignitionText, isPayloadFile, stateOf } from "./install-folder.ts";
 import type { CreateClusterRun } from "./install-log.ts";
 import { stateFileName } from "./installer-state.ts";
 import { configProblems, folderProblems } from "./refusals.ts";
@@ -12,6 +13,10 @@ export interface InstallCheck {
   readonly stage:
     /** bootstrap.ign has no tunnel, and nothing has read it. */
     | "not prepared"
+    /** There is no bootstrap.ign, and nothing has read one. */
+    | "missing"
+    /** bootstrap.ign is a payload that somebody has changed. */
+    | "damaged"
     /** "create cluster" has not read the payload yet. */
     | "prepared"
     /** It runs, and has not come to bootstrap.ign yet. */
@@ -22,7 +27,7 @@ export interface InstallCheck {
     | "discarded"
     /** It uses a bootstrap.ign without a tunnel. */
     | "without tunnel";
-  /** Why it would not use the payload. Only while it is prepared. */
+  /** Why it would not use the payload, or what is wrong with it. Only while it is prepared or damaged. */
   readonly problems: readonly Problem[];
   /** The payload that openshift-install has in its state file: the proof that it was taken. @default - it has none */
   readonly taken?: { readonly bytes: number; readonly sha512: string };
@@ -37,7 +42,12 @@ export function checkInstall(folder: InstallFolder, run: CreateClusterRun | unde
   const payload =
     folder.bootstrapIgn !== undefined && isPayloadFile(folder.bootstrapIgn) ? folder.bootstrapIgn : undefined;
   const current = run !== undefined && !isOlder(run, payload, folder.bootstrapWritten) ? run : undefined;
-  const stage = stageOf(payload !== undefined, taken !== undefined, current);
+  const damage = payload === undefined ? undefined : damageOf(payload, join(folder.path, bootstrapName));
+  const stage =
+    damage !== undefined && taken === undefined && current?.bootstrap !== "discarded"
+      ? "damaged"
+      : stageOf(folder, { onDisk: payload !== undefined, inState: taken !== undefined }, current);
+  if (stage === "damaged" && damage !== undefined) problems.add(...damage);
   if (stage === "prepared" && payload !== undefined) {
     problems.add(...folderProblems(folder, state));
     const config = problems.attempt(() => parseIgnition(ignitionText(payload)));
@@ -45,7 +55,7 @@ export function checkInstall(folder: InstallFolder, run: CreateClusterRun | unde
   }
   return {
     stage,
-    problems: stage === "prepared" ? problems.found : [],
+    problems: stage === "prepared" || stage === "damaged" ? problems.found : [],
     ...(taken !== undefined && { taken }),
     ...(current !== undefined && { run: current }),
   };
@@ -58,10 +68,15 @@ function isOlder({ decided }: CreateClusterRun, payload: Buffer | undefined, wri
   return decided.getTime() + 1000 <= written.getTime();
 }
 
-function stageOf(onDisk: boolean, inState: boolean, run: CreateClusterRun | undefined): InstallCheck["stage"] {
+function stageOf(
+  { bootstrapIgn }: InstallFolder,
+  { onDisk, inState }: { readonly onDisk: boolean; readonly inState: boolean },
+  run: CreateClusterRun | undefined,
+): InstallCheck["stage"] {
   if (run === undefined) {
     if (onDisk) return "prepared";
-    return inState ? "taken" : "not prepared";
+    if (inState) return "taken";
+    return bootstrapIgn === undefined ? "missing" : "not prepared";
   }
   switch (run.bootstrap) {
     case undefined:
@@ -77,12 +92,15 @@ function stageOf(onDisk: boolean, inState: boolean, run: CreateClusterRun | unde
   }
 }
 
-function isWholePayload(bytes: Buffer): boolean {
-  if (!isPayloadFile(bytes)) return false;
+const isWholePayload = (bytes: Buffer) => isPayloadFile(bytes) && damageOf(bytes, stateFileName) === undefined;
+
+/** What is wrong with a payload. @returns undefined if it is as it was built */
+function damageOf(payload: Buffer, file: string): readonly Problem[] | undefined {
   try {
-    return inspectIgnition(bytes.toString("utf8"), stateFileName).kind === "payload";
+    inspectIgnition(payload.toString("utf8"), file);
+    return undefined;
   } catch (error) {
-    if (error instanceof UserError) return false;
+    if (error instanceof UserError) return error.problems;
     throw error;
   }
 }

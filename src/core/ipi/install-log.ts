@@ -35,12 +35,13 @@ const logLine = /^time="([^"]*)" level=\w+ msg=(?:"(.*)"|(\S*))$/;
 export function lastCreateCluster(log: string): CreateClusterRun | undefined {
   let run: Mutable<CreateClusterRun> | undefined;
   let fetched = false;
-  for (const line of log.split("\n")) {
+  for (const line of log.split(/\r?\n/)) {
     const [, time = "", quoted, word = ""] = logLine.exec(line) ?? [];
     const message = quoted ?? word;
     if (/^(OpenShift Installer|Running:) /.test(message)) fetched = false;
     // An indented asset is fetched for another one.
-    if (message.startsWith("Fetching ") && !fetched) {
+    // "gather bootstrap" fetches a key only, and changes nothing.
+    if (message.startsWith("Fetching ") && !fetched && !message.startsWith("Fetching Bootstrap SSH Key Pair")) {
       fetched = true;
       run =
         message === "Fetching Metadata..."

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { UserError, problem } from "../errors.ts";
+import { shellPath } from "../shell-word.ts";
 import { bootstrapName, type InstallFolder, isBuiltFromFile, isPayloadFile, originalName } from "./install-folder.ts";
 import { type InstallerState, stateFileName } from "./installer-state.ts";
 
@@ -51,11 +52,11 @@ export function isConsumed({ original }: InstallFolder, state: InstallerState | 
 export function missing(folder: InstallFolder, state: InstallerState | undefined): UserError {
   const { path, original } = folder;
   const file = join(path, bootstrapName);
-  if (isConsumed(folder, state)) return new UserError(problem("ipi-consumed", { file, folder: path }));
+  if (isConsumed(folder, state)) return new UserError(problem("ipi-consumed", { file, folder: shellPath(path) }));
   const advice =
     original === undefined
       ? 'give the folder in which "openshift-install create ignition-configs" ran'
-      : `put ${join(path, originalName)} back in its place with "npx konnectivity-bootstrap ipi restore ${path}"`;
+      : `put ${join(path, originalName)} back in its place with "npx konnectivity-bootstrap ipi restore ${shellPath(path)}"`;
   return new UserError(problem("ipi-bootstrap-missing", { file, advice }));
 }
 

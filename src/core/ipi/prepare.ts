@@ -1,5 +1,5 @@
 import { type BootstrapPayload, makePayload } from "../bootstrap.ts";
-import type { Tunnel, TunnelOptions } from "../konnectivity/options.ts";
+import { readTunnel, type Tunnel, type TunnelOptions } from "../konnectivity/options.ts";
 import { isOpenBetweenMachines, openBetweenMachines } from "../konnectivity/agent-port.ts";
 import { parseIgnition } from "../ignition/config.ts";
 import { Problems, UserError, problem, type Warning } from "../errors.ts";
@@ -43,7 +43,7 @@ export function prepareFolder(folder: InstallFolder, tunnel: Tunnel, now: Date):
     done,
     tunnel,
     platform: state.platform,
-    warnings: [...payload.warnings, ...(edited ? [editedWarning] : []), ...portWarnings(tunnel)],
+    warnings: [...payload.warnings, ...(edited ? [editedWarning] : []), ...portWarnings(tunnel, state.platform)],
   };
 }
 
@@ -52,7 +52,9 @@ function build(original: Buffer, tunnel: Tunnel, now: Date): BootstrapPayload | 
   const text = ignitionText(original);
   const config = parseIgnition(text);
   problems.add(...configProblems(config, now));
-  const payload = typeof tunnel === "string" ? undefined : problems.attempt(() => makePayload(text, tunnel, now));
+  // Also for a config without a tunnel of ours: what is wrong with bootstrap.ign itself is reported with it.
+  const options = typeof tunnel === "string" ? readTunnel({}) : tunnel;
+  const payload = problems.attempt(() => makePayload(text, options, now));
   if (payload !== undefined && payload.bytes > maxPayloadBytes)
     problems.add(problem("ipi-payload-too-large", { bytes: payload.bytes, limit: maxPayloadBytes }));
   if (problems.found.length > 0) throw new UserError(...problems.found.map(forCreateCluster));
@@ -72,8 +74,12 @@ const editedWarning: Warning = {
     "bootstrap.ign is not what openshift-install wrote: the changes in it are kept, and go to the machine together with the tunnel.",
 };
 
-function portWarnings({ port }: TunnelOptions): Warning[] {
-  if (isOpenBetweenMachines(port)) return [];
+/** Whether openshift-install creates firewall rules there. */
+export const hasInstallerFirewall = (platform: string) =>
+  !["baremetal", "libvirt", "nutanix", "ovirt", "vsphere"].includes(platform);
+
+function portWarnings({ port }: TunnelOptions, platform: string): Warning[] {
+  if (isOpenBetweenMachines(port) || !hasInstallerFirewall(platform)) return [];
   const { from, to } = openBetweenMachines;
   return [
     {

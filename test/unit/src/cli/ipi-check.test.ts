@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
 import { namespace } from "../../../../src/core/konnectivity/names.ts";
 import { sampleText } from "../../../../src/core/sample/sample.ts";
 import { projectFile } from "../../../../src/runtime/project-files.js";
@@ -59,6 +60,35 @@ describe("ipi check", () => {
       stdout: `payload   in its place; "create cluster" has not read it yet\n  → openshift-install create cluster --dir ${folder}\n`,
       stderr: "",
     });
+  });
+
+  it("says that a payload was changed after it was built, before openshift-install reads it", async () => {
+    const damage = (folder: string) => {
+      const file = join(folder, "bootstrap.ign");
+      const config = JSON.parse(readFileSync(file, "utf8")) as IgnitionConfig;
+      const script = config.storage?.files?.find(({ path }) => path === "/usr/local/bin/konnectivity-bootstrap.sh");
+      if (script === undefined) throw new Error("the payload has no script");
+      script.contents = { source: "data:,echo" };
+      write(folder, "bootstrap.ign", JSON.stringify(config));
+    };
+    const folder = await preparedFolder();
+    damage(folder);
+    const before = await check(folder);
+    expect(before.stdout).toMatch(
+      /^payload {3}changed after it was built.*\n\nwrong: \S+bootstrap\.ign was changed after/,
+    );
+    expect(before.code).toBe(1);
+  });
+
+  it("says that bootstrap.ign is missing, and how to bring it back", async () => {
+    const folder = await preparedFolder();
+    rmSync(join(folder, "bootstrap.ign"));
+    expect(await check(folder)).toMatchObject({
+      code: 1,
+      stdout: `payload   none: there is no bootstrap.ign\n  → npx konnectivity-bootstrap ipi restore ${folder}\n`,
+    });
+    expect(await command("ipi", "restore", folder)).toMatchObject({ code: 0 });
+    expect((await check(folder)).stdout).toContain(`→ npx konnectivity-bootstrap ipi prepare ${folder}`);
   });
 
   it("says what would make the installer discard the payload, before it does", async () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +63,58 @@ describe("ipi prepare", () => {
     const folder = installDir({ bootstrapIgn: sampleText(shape) });
     expect(await ipi("prepare", folder)).toMatchObject({ code: 0 });
     expect(createCluster(readFiles(folder), { now: new Date() }).bootstrap).toBe("used");
+  });
+
+  it("reports errors in the config, in the folder and in its files at once", async () => {
+    const folder = installDir();
+    writeFileSync(join(folder, "install-config.yaml"), "{}");
+    rmSync(join(folder, "metadata.json"), { force: true });
+    spawnSync("mkfifo", [join(folder, "metadata.json")]);
+    const config = configFile("tunnel:\n  port: 6443\n  porto: 1\n");
+    const before = textsOf(new Map([["bootstrap.ign", readFileSync(join(folder, "bootstrap.ign"))]]));
+    const { code, stderr } = await ipi("prepare", folder, "--config", config);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/config\.yaml:2:\d+: tunnel\.port is 6443;/);
+    expect(stderr).toMatch(/tunnel\.porto is not an option/);
+    expect(stderr).toContain("install-config.yaml is in the install folder");
+    expect(stderr).toContain("metadata.json cannot be read: it is not a regular file");
+    rmSync(join(folder, "metadata.json"));
+    expect(read(folder, "bootstrap.ign")).toBe(before["bootstrap.ign"]);
+    expect(names(folder)).toEqual(["bootstrap.ign"]);
+  });
+
+  it("says that the installer's own tunnel is on, also if the config says tunnel: installer", async () => {
+    const folder = installDir({ bootstrapIgn: sampleText("4.23-gate-on") });
+    const { stderr } = await ipi("prepare", folder, "--config", configFile("tunnel: installer\n"));
+    expect(stderr).toContain("The installer's own tunnel is switched on");
+  });
+
+  it("uses konnectivity.yaml, and says so", async () => {
+    const folder = installDir();
+    process.env.KONNECTIVITY_CONFIG = configFile("tunnel:\n  port: 9601\n");
+    try {
+      const { stdout } = await ipi("prepare", folder);
+      expect(stdout).toContain(`config    ${process.env.KONNECTIVITY_CONFIG}\n`);
+      expect(stdout).toContain("port 9601");
+    } finally {
+      delete process.env.KONNECTIVITY_CONFIG;
+    }
+  });
+
+  it("does not claim firewall rules where openshift-install creates none", async () => {
+    const { stdout, stderr } = await ipi("prepare", installDir({ platform: "vsphere" }));
+    expect([stdout, stderr].join("")).toContain("openshift-install creates none on vsphere");
+  });
+
+  it("leaves nothing behind a .gitignore that is a folder, and prints commands that run", async () => {
+    const folder = join(newFolder(), "it's ~ a folder");
+    mkdirSync(folder);
+    writeFiles(folder, installFiles());
+    mkdirSync(join(folder, ".gitignore"));
+    const { code, stdout } = await ipi("prepare", folder);
+    expect(code).toBe(0);
+    const [, printed = ""] = /create cluster --dir (.*)\n/.exec(stdout) ?? [];
+    expect(spawnSync("sh", ["-c", `printf %s ${printed}`], { encoding: "utf8" }).stdout).toBe(folder);
   });
 
   it("answers machines with all that it knows", async () => {
