@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -13,16 +13,33 @@ import { clouds } from "../support/clouds.ts";
 import { exampleOf, Project } from "../support/stacks.ts";
 
 const read = (file: string) => readFileSync(projectFile(file), "utf8");
-const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "stacks/README.md"].concat(
-  readdirSync(projectFile("docs"))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name}`),
-);
+const docs = readdirSync(projectFile("docs"))
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => `docs/${name}`);
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "stacks/README.md", ...docs];
+const proseOf = (page: string) => read(page).replaceAll(/^ *```[\s\S]*?^ *```$/gm, "");
 
 describe("docs", () => {
-  it.each(pages)("%s links only to what is there", (page) => {
-    const links = [...read(page).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = ""]) => link);
-    expect(links.filter((link) => !existsSync(projectFile(dirname(page), link)))).toEqual([]);
+  it.each(pages)("%s links only to files and headings that exist", (page) => {
+    const links = [...proseOf(page).matchAll(/\]\(([^):]+)\)/g)].map(([, link = ""]) => link);
+    expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
+  });
+
+  it("finds a link to a heading that does not exist", () => {
+    expect(anchorsOf("docs/faq.md")).toContain("cdk-for-terraform-is-archived-why-this");
+    expect(leadsSomewhere("docs/design.md", "#three-decisions")).toBe(true);
+    expect(leadsSomewhere("docs/design.md", "#four-decisions")).toBe(false);
+    expect(leadsSomewhere("docs/faq.md", "design.md#four-decisions")).toBe(false);
+  });
+
+  it.each(docs)("%s says first which kind of page it is", (page) => {
+    expect(read(page)).toMatch(/^# [^\n]+\n\n\*(Task|Reference):\* [^\n]+\.\n\n/);
+  });
+
+  // The changes of past releases stay as they were written.
+  it.each(pages.filter((page) => page !== "CHANGELOG.md"))("%s has no line above 120 characters", (page) => {
+    // With the flag u, a dot is a whole character.
+    expect(read(page).match(/^.{121,}$/gmu) ?? []).toEqual([]);
   });
 
   it("the example config is valid, and is all defaults as it says", () => {
@@ -81,6 +98,23 @@ describe("docs", () => {
     expect(read("docs/payload.md")).toContain(`known: ${specVersions[0]} to ${specVersions.at(-1) ?? ""}`);
   });
 });
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [file = "", anchor] = link.split("#");
+  const target = file === "" ? page : join(dirname(page), file);
+  return existsSync(projectFile(target)) && (anchor === undefined || anchorsOf(target).includes(anchor));
+}
+
+/** The anchors that GitHub gives to a page's headings. */
+function anchorsOf(page: string): string[] {
+  return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
 
 /** Every option, like agents.kind. */
 function optionPaths(schema: z.core.JSONSchema._JSONSchema, prefix = ""): string[] {
