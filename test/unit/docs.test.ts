@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -9,7 +10,11 @@ import { configFormat } from "../../stacks/platforms.ts";
 import { configJsonSchema } from "../../src/config/schema.ts";
 import { specVersions } from "../../src/core/ignition/config.ts";
 import { projectFile } from "../../src/runtime/project-files.js";
+import { command } from "../support/cli.ts";
 import { clouds } from "../support/clouds.ts";
+import { installFiles, readFiles, writeFiles } from "../support/install-folder.ts";
+import { createClusterLog } from "../support/installer-log.ts";
+import { createCluster } from "../support/installer-store.ts";
 import { exampleOf, Project } from "../support/stacks.ts";
 
 const read = (file: string) => readFileSync(projectFile(file), "utf8");
@@ -94,6 +99,32 @@ describe("docs", () => {
     expect(names.filter((name) => !findings.includes(`code: "${name}"`))).toEqual([]);
   });
 
+  it("docs/ipi.md shows what ipi prepare and ipi check print", async () => {
+    const folder = writeFiles(mkdtempSync(join(tmpdir(), "docs-")), installFiles());
+    const run = async (name: string) =>
+      withoutSizes((await command("ipi", name, folder)).stdout.replaceAll(folder, "ocp"));
+    const created = () => {
+      const { files, log } = createCluster(readFiles(folder), { now: new Date() });
+      rmSync(folder, { recursive: true });
+      writeFiles(folder, files);
+      writeFileSync(join(folder, ".openshift_install.log"), createClusterLog(...log));
+    };
+    try {
+      const [prepared = "", used = "", discarded = ""] = outputsIn("docs/ipi.md");
+      expect(await run("prepare")).toMatch(asShown(prepared));
+      created();
+      expect(await run("check")).toMatch(asShown(used));
+      rmSync(folder, { recursive: true });
+      writeFiles(folder, installFiles());
+      await run("prepare");
+      writeFileSync(join(folder, "master.ign"), "{}");
+      created();
+      expect(await run("check")).toMatch(asShown(discarded));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it("docs/payload.md names the spec versions that are known", () => {
     expect(read("docs/payload.md")).toContain(`known: ${specVersions[0]} to ${specVersions.at(-1) ?? ""}`);
   });
@@ -115,6 +146,19 @@ function anchorsOf(page: string): string[] {
       .replaceAll(" ", "-"),
   );
 }
+
+/** The outputs that a page shows below command lines with a prompt. */
+const outputsIn = (page: string) =>
+  [...read(page).matchAll(/^ {4}\$ npx konnectivity-bootstrap .*\n((?: {4}.*\n|\n(?= {4}))+)/gm)].map(
+    ([, output = ""]) => withoutSizes(output.replaceAll(/^ {4}/gm, "")),
+  );
+
+/** Sizes and digests change with every payload. */
+const withoutSizes = (text: string) => text.replaceAll(/\b\d{5,}\b/g, "SIZE").replaceAll(/[0-9a-f]{16}…/g, "DIGEST…");
+
+/** The whole output. A line with nothing but an ellipsis stands for lines that are left out. */
+const asShown = (shown: string) =>
+  new RegExp(`^${shown.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/^…\n/gm, "(.+\\n)+")}$`);
 
 /** Every option, like agents.kind. */
 function optionPaths(schema: z.core.JSONSchema._JSONSchema, prefix = ""): string[] {
