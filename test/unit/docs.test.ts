@@ -125,6 +125,11 @@ describe("docs", () => {
     }
   });
 
+  it("stacks/README.md names every file of its folder", () => {
+    const files = readdirSync(projectFile("stacks")).filter((name) => name.endsWith(".ts"));
+    expect(files.filter((name) => !read("stacks/README.md").includes(`\`${name}\``))).toEqual([]);
+  });
+
   it("docs/payload.md names the spec versions that are known", () => {
     expect(read("docs/payload.md")).toContain(`known: ${specVersions[0]} to ${specVersions.at(-1) ?? ""}`);
   });
