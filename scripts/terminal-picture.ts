@@ -22,8 +22,10 @@ export function wrap(text: string, width: number = columns): string[] {
 const colours = { background: "#0d1117", text: "#e6edf3", dim: "#8b949e", right: "#3fb950", wrong: "#f85149" };
 
 const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+/** Browsers collapse ordinary spaces in SVG. */
+const unbroken = (text: string) => escape(text).replaceAll(" ", "\u00a0");
 const span = (fill: string, text: string, weight = "normal") =>
-  `<tspan fill="${fill}"${weight === "normal" ? "" : ` font-weight="${weight}"`}>${escape(text)}</tspan>`;
+  `<tspan fill="${fill}"${weight === "normal" ? "" : ` font-weight="${weight}"`}>${unbroken(text)}</tspan>`;
 
 /** The parts of a line in their colours: the time, a verdict, a command, a heading. */
 function painted(text: string): string {
@@ -49,7 +51,7 @@ export function terminalPicture(transcript: string, title: string): string {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(width)} ${String(height)}" role="img" aria-label="${escape(title)}">`,
     `<title>${escape(title)}</title>`,
     `<rect width="${String(width)}" height="${String(height)}" rx="8" fill="${colours.background}"/>`,
-    `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13" xml:space="preserve">`,
+    `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13">`,
     ...lines.map(
       (text, index) =>
         `<text x="${String(padding)}" y="${String(padding + 13 + index * line)}">${painted(text)}</text>`,

@@ -16,8 +16,9 @@ describe("wrap", () => {
 describe("terminalPicture", () => {
   const picture = terminalPicture('$ run\n\n   1.0 s  ✗ <webhook> & "quotes"\n', "A run");
   it("escapes the text, and shows a failure in red", () => {
-    expect(picture).toContain('<tspan fill="#f85149">✗ </tspan>');
-    expect(picture).toContain('&lt;webhook&gt; &amp; "quotes"');
+    const shown = picture.replaceAll("\u00a0", " ");
+    expect(shown).toContain('<tspan fill="#f85149">✗ </tspan>');
+    expect(shown).toContain('&lt;webhook&gt; &amp; "quotes"');
     expect(picture).not.toMatch(/<script|href/);
   });
   it("has a line for each line", () => {
