@@ -166,6 +166,10 @@ const sentences = {
   "lab-or-cluster": (p: { flag: string }) => `--name is a lab's and ${p.flag} is a real cluster's: give one of them.`,
   "machine-unclear": (p: { found: string }) =>
     `--ssh without a destination means the bootstrap machine that was deployed from here, and the state has ${p.found}: give one, like --ssh core@10.0.0.5.`,
+  "subject-unknown": (p: { reason: string; flags: string }) =>
+    `There is nothing to examine: ${p.reason}; give ${p.flags}.`,
+  "finish-needs-lab": (p: { file: string }) =>
+    `--finish ends the bootstrap of a lab, and ${p.file} does not configure only a lab: name the lab with --name, or leave --finish out.`,
   "verify-lab-only": (p: { flag: string }) => `${p.flag} is for the lab: leave it out with --kubeconfig.`,
   "kubeconfig-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not a kubeconfig that can be used: ${p.detail}; give the one in auth/ of the install folder.`,
