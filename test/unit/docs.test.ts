@@ -62,11 +62,16 @@ describe("docs", () => {
     expect(options.filter((path) => !names(path))).toEqual([]);
   });
 
-  it.each(clouds)("docs/%s.md names every option", (platform) => {
-    const page = read(`docs/${platform}.md`);
-    const options = Object.keys(configJsonSchema(configFormat).properties?.[platform]?.properties ?? {});
-    expect(options.length).toBeGreaterThan(10);
-    expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
+  it.each(clouds)("docs/%s.md lists exactly the options, each with its default", (platform) => {
+    const { properties = {} } = configJsonSchema(configFormat).properties?.[platform] ?? {};
+    const items = optionItems(read(`docs/${platform}.md`));
+    expect(items.flatMap(({ names }) => names).toSorted()).toEqual(Object.keys(properties).toSorted());
+    const withDefault = Object.entries(properties).filter(([, { default: value }]) =>
+      ["string", "number", "boolean"].includes(typeof value),
+    );
+    expect(withDefault.length).toBeGreaterThan(1);
+    for (const [name, { default: value }] of withDefault)
+      expect(items.find(({ names }) => names.includes(name))?.text).toContain(`(default: \`${String(value)}\``);
   });
 
   it("docs/configuration.md names every option that platforms share", () => {
@@ -134,6 +139,17 @@ describe("docs", () => {
     expect(read("docs/payload.md")).toContain(`known: ${specVersions[0]} to ${specVersions.at(-1) ?? ""}`);
   });
 });
+
+/** The items of a page's lists of options, each on one line, with the names that it begins with. */
+function optionItems(page: string): { names: string[]; text: string }[] {
+  const [, section = ""] = /^## Options below[^\n]*\n(.*?)\n## /ms.exec(page) ?? [];
+  const items = section.split(/\n(?=- )|\n\n/).filter((item) => item.startsWith("- `"));
+  return items.map((item) => {
+    const text = item.replace(/\s+/g, " ");
+    const [names = ""] = /^- `\w+`(, `\w+`)*/.exec(text) ?? [];
+    return { names: [...names.matchAll(/\w+/g)].map(([name]) => name), text };
+  });
+}
 
 function leadsSomewhere(page: string, link: string): boolean {
   const [file = "", anchor] = link.split("#");
