@@ -7,6 +7,7 @@ import { randomInt } from "node:crypto";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { wrap } from "../../../scripts/markdown-text.ts";
 import { busyness, thisMachine } from "../../bench/machine.ts";
 import type { Pulse } from "../load/load.ts";
 import type { Call } from "../load/statistics.ts";
@@ -84,9 +85,11 @@ async function soak({ minutes, seed, write }: Options): Promise<void> {
   const agents = lab.agents();
   const took = ((Date.now() - start) / 60_000).toFixed(1);
   const text = [
-    `From: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${took} minutes, seed ${seed}.`,
+    wrap(
+      `Machine: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${took} minutes, seed ${seed}.`,
+    ),
     summaryOf(calls, windows, memory),
-    `Calls lost while no fault was under way: ${stray.length}${strayOf(stray, start)}. Agents connected at the end: ${agents ?? "unknown"} of 2.`,
+    `Calls lost while no fault was active: ${stray.length}${strayOf(stray, start)}. Agents connected at the end: ${agents ?? "unknown"} of 2.`,
     ...(trouble === undefined ? [] : [`NOT RECOVERED: ${trouble}`]),
   ].join("\n\n");
   if (write) writePart("soak", text);
