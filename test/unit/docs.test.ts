@@ -83,6 +83,13 @@ describe("docs", () => {
     expect(options.filter((option) => !page.includes(option))).toEqual([]);
   });
 
+  it("docs/configuration.md shows the version ranges of the providers", () => {
+    const page = read("docs/configuration.md").replaceAll(/\s+/g, " ");
+    const providers = configFormat.platforms.flatMap(({ provider }) => provider ?? []);
+    expect(providers.length).toBeGreaterThan(2);
+    for (const { name, versions } of providers) expect(page).toContain(`\`${name}\` (default: \`${versions}\`)`);
+  });
+
   it.each(clouds)("the example of %s is right, and docs/%s.md shows it", (platform) => {
     const { files } = exampleOf(platform);
     const project = new Project(read(`docs/examples/${platform}.yaml`), { files });
