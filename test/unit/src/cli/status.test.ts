@@ -33,7 +33,7 @@ describe("a machine that refuses ssh", () => {
     fakeSsh(refuse);
     const { code, stdout } = await runWith(process.env, "status", "--ssh", "core@10.0.0.5");
     expect(code).toBe(1);
-    expect(stdout).toContain("core@10.0.0.5 cannot be looked at: core@10.0.0.5: Permission denied (publickey)");
+    expect(stdout).toContain("core@10.0.0.5 cannot be checked: core@10.0.0.5: Permission denied (publickey)");
   });
 
   it("leaves the tunnel's state unknown, which is not broken", async () => {
@@ -54,7 +54,7 @@ it("reports an API that cannot be reached as unreachable in JSON, and under 0.1.
   writeFileSync(kubeconfig, kubeconfigText("http://127.0.0.1:1"));
   const { code, stdout } = await command("status", "--kubeconfig", kubeconfig, "--json");
   expect(code).toBe(1);
-  const unreachable = expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 cannot be asked: /) as string;
+  const unreachable = expect.stringMatching(/^the request to http:\/\/127\.0\.0\.1:1 failed: /) as string;
   expect(JSON.parse(stdout)).toMatchObject({
     cluster: { unreachable, silent: unreachable },
     findings: [{ code: "api-silent", what: unreachable }],
