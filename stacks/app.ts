@@ -174,9 +174,7 @@ export function writeCode(app: App, { payload, labs: _, ...texts }: Inputs): voi
   if (left.length === 0) return;
   for (const file of files) rmSync(file);
   const found = [...new Set(left)].map((text) => JSON.stringify(text));
-  throw new UserError(
-    ...found.map((text) => problem("template-refused", { what: "A part of the input", found: text })),
-  );
+  throw new UserError(...found.map((text) => problem("template-refused", { what: "Part of the input", found: text })));
 }
 
 /**
@@ -189,7 +187,7 @@ export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF
     problem("option-invalid", {
       option: "state.local.folder",
       found: "a folder in the output folder",
-      expected: "another one: the output folder is cleared on every run",
+      expected: "a folder outside it, because the output folder is cleared on every run",
     }),
   );
 }

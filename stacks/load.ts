@@ -114,7 +114,7 @@ export function load(file: string | undefined, options: LoadOptions = {}): Loade
       : problems.attempt(() => ({ metadata: readSavedMetadata(configFormat, stateFolder) }));
   const destroyable = stateFolder === undefined || deployed.some((platform) => platform in config.platforms);
   const needed = installDirRequired && inCloud(config) && !destroyable;
-  if (needed && missing) problems.add(installDirUnusable(shown, "is not there"));
+  if (needed && missing) problems.add(installDirUnusable(shown, "does not exist"));
   const metadataDamaged = problems.found.length > 0 || invalidOptions.includes("installDir");
 
   const hasBootstrapIgn = problems.attempt(() => isThere(bootstrapIgnOf(folder)));
@@ -169,5 +169,5 @@ const installDirUnusable = (shown: string, why: string) =>
     option: "installDir",
     found: `${shown}, which ${why}`,
     expected:
-      'the folder in which "openshift-install create ignition-configs" ran (nothing is deployed that could be destroyed without it)',
+      'the folder in which "openshift-install create ignition-configs" ran (only a destroy works without it, and nothing is deployed)',
   });

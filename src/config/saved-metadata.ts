@@ -6,10 +6,9 @@ import type { ConfigFormat } from "./config-format.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 
 /**
- * Destroying must work after the install folder is gone. What is read of metadata.json is saved beside the local state for
- * that: names, region and project, no secret.
+ * The name of the file in the state folder. It contains what is read of metadata.json (names, region and project, no
+ * secret), so that a destroy works after the install folder was deleted.
  */
-/** Its name in the state folder. */
 export const savedMetadataFile = "cluster.json";
 
 const fileIn = (stateFolder: string) => join(stateFolder, savedMetadataFile);

@@ -133,8 +133,8 @@ describe("the app", () => {
     expect(said["aws-bootstrap"]).toEqual([]);
     rmSync(join(project.folder, "ocp/bootstrap.ign"));
     const without = annotations();
-    expect(without["aws-bootstrap"]).toEqual([expect.stringContaining("nothing can be deployed") as string]);
-    expect(without["azure-bootstrap"]?.join()).not.toContain("nothing can be deployed");
+    expect(without["aws-bootstrap"]).toEqual([expect.stringContaining("you cannot deploy") as string]);
+    expect(without["azure-bootstrap"]?.join()).not.toContain("you cannot deploy");
   });
 
   it("prints warnings and errors", () => {
@@ -142,12 +142,12 @@ describe("the app", () => {
     const good = run(process.execPath, "scripts/app.js");
     expect(good.status).toBe(0);
     expect(good.stdout).toBe("");
-    expect(good.stderr).toMatch(/^warning: azure\.pointer is sas.*\nwarning: The rules/);
+    expect(good.stderr).toMatch(/^warning: azure\.pointer is sas.*\nwarning: The bootstrap machine's rules/);
     project.write("konnectivity.yaml", "tunnel: off\n");
     expect(run(process.execPath, "scripts/app.js")).toMatchObject({
       status: 1,
       stderr:
-        "error: The config names no platform, so there is nothing to describe: add aws, azure, google or local to it.\n",
+        "error: The config has no platform, so there is nothing to deploy: add aws, azure, google or local to it.\n",
     });
   });
 
@@ -179,7 +179,7 @@ describe("the app", () => {
     const { status, stderr } = run(process.execPath, "scripts/app.js");
     expect(status).toBe(1);
     expect(stderr).toMatch(
-      /^error: .*cdktf\.out\/stacks cannot be written: a part of the path is not a folder; nothing was changed\.\n$/,
+      /^error: .*cdktf\.out\/stacks cannot be written: part of the path is not a folder; nothing was changed\.\n$/,
     );
   });
 
@@ -210,7 +210,7 @@ describe("the app", () => {
     projectWith({ ...clouds("aws"), installDir: "circle" });
     const circle = join(project.folder, "circle");
     spawnSync("ln", ["-s", circle, circle]);
-    expect(() => project.inputs()).toThrow("bootstrap.ign cannot be read: its links lead in a circle");
+    expect(() => project.inputs()).toThrow("bootstrap.ign cannot be read: its symbolic links form a loop");
   });
 
   it("does not show a private key that was taken for a public one", () => {
@@ -225,9 +225,9 @@ describe("the app", () => {
     [
       "a name that Terraform would take for an expression",
       { tags: { "${foo}": "x" } },
-      ["tags.${foo} is a name with", "a name that AWS does not take"],
+      ["tags.${foo} is a name with", "a name that AWS does not accept"],
     ],
-    ["a tag that is the machine's own", { tags: { "Konnectivity-Bootstrap-Made-Of": "x" } }, ["is a name of ours"]],
+    ["a tag that is the machine's own", { tags: { "Konnectivity-Bootstrap-Made-Of": "x" } }, ["is a reserved name"]],
     [
       "a state that no backend would take",
       { state: { s3: { bucket: "UPPER case!", region: "nowhere", keyPrefix: "../x" } } },
@@ -241,11 +241,11 @@ describe("the app", () => {
   it("accepts a cluster whose name begins with a digit, where the cloud does", () => {
     const named = { metadata: { ...metadata, infraID: "4prod-x7k2p" }, files };
     expect(mistakesOf(changedExample("aws"), named)).toEqual([]);
-    expect(mistakesOf(changedExample("google"), named).join()).toContain("one that begins with a letter");
+    expect(mistakesOf(changedExample("google"), named).join()).toContain("one that starts with a letter");
   });
 
   it("reports an unknown YAML tag", () => {
-    expect(mistakesOf("installDir: !!js/function 'x'\n").join()).toContain("is not YAML that can be read");
+    expect(mistakesOf("installDir: !!js/function 'x'\n").join()).toContain("is not valid YAML");
   });
 
   it("names the config file in the command line for destroying, if it is not the usual one", () => {

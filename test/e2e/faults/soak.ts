@@ -147,13 +147,13 @@ function options(): Options {
 }
 
 const chosen = options();
-if (process.getuid?.() !== 0) stop("The lab makes namespaces, mounts and control groups of its own: run this as root.");
+if (process.getuid?.() !== 0) stop("The lab creates namespaces, mounts and control groups: run this command as root.");
 const end = { interrupted: false };
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
     if (end.interrupted) return;
     end.interrupted = true;
-    console.error("\nInterrupted: the lab goes.");
+    console.error("\nInterrupted: removing the lab.");
     void removeLab(name).then(() => process.exit(128 + constants.signals[signal]));
   });
 try {

@@ -217,15 +217,15 @@ describe("payload build", () => {
       },
     });
     const inspected = await run("payload", "inspect", join(out, "payload.ign"));
-    expectRefused(inspected, /with `tunnel: off` and `tunnel: installer` a payload is bootstrap.ign itself, as it is/);
+    expectRefused(inspected, /with `tunnel: off` or `tunnel: installer`, the payload is an unchanged bootstrap\.ign/);
   });
 
   it.each([
     [
       "4.18",
-      /^error: .*the installer's own tunnel is not in this bootstrap\.ign \(openshift-install has it from 4\.23 on\)/m,
+      /^error: .*the installer's own tunnel is not in this bootstrap\.ign \(openshift-install has one from 4\.23 on\)/m,
     ],
-    ["4.23", /^error: .*the installer's own tunnel is switched off in this bootstrap\.ign \(feature gate\)/m],
+    ["4.23", /^error: .*the installer's own tunnel is disabled in this bootstrap\.ign \(feature gate\)/m],
   ] as const)("refuses tunnel: installer for a document without it: %s", async (shape, sentence) => {
     const out = join(folder(), "out");
     const config = configFile("tunnel: installer\n");
@@ -273,7 +273,7 @@ describe("payload build", () => {
     const dir = installDir(sampleText("4.23-gate-on"));
     expectRefused(
       await run("payload", "build", dir, "--out", out),
-      /installer's own tunnel is switched on .* set `tunnel: installer` to use that one/,
+      /installer's own tunnel is enabled .* set `tunnel: installer` to use the installer's/,
     );
     expect(existsSync(out)).toBe(false);
   });
@@ -283,7 +283,7 @@ describe("payload build", () => {
     const old = { "payload.ign": "old payload", "pointer.ign": "old pointer" };
     for (const [name, text] of Object.entries(old)) writeFileSync(join(out, name), text);
     const ran = await payload("build", dir, "--out", out, "--url", "https://store.example.com/p", "--json");
-    expectRefused(ran, /bootstrap-in-place document/);
+    expectRefused(ran, /bootstrap-in-place/);
     expect(Object.fromEntries(readdirSync(out).map((name) => [name, read(out, name)]))).toEqual(old);
   });
 
@@ -295,7 +295,7 @@ describe("payload build", () => {
     expectRefused(
       ran,
       /^error: A proxy has no effect/,
-      /^error: A total time-out has no effect/,
+      /^error: A total timeout has no effect/,
       /The https proxy is "x"/,
     );
     expect(existsSync(out)).toBe(false);
@@ -306,7 +306,7 @@ describe("payload build", () => {
     const out = join(folder(), "out");
     const ran = await payload("build", installDir(), "--out", out, ...args);
     const options = args.filter((arg) => arg.startsWith("--"));
-    expectRefused(ran, ...options.map((option) => `${option} belongs to the pointer`));
+    expectRefused(ran, ...options.map((option) => `${option} applies to the pointer`));
     expect(existsSync(out)).toBe(false);
   });
 
@@ -338,9 +338,9 @@ describe("payload build", () => {
     [
       "a sign that is missing",
       "tunnel:\n  agents: {kind: Pod\n",
-      /config\.yaml is not YAML that can be read: .* at line 3, column 1; mend that place\.$/,
+      /config\.yaml:3:1: \S+config\.yaml is not valid YAML: .*; fix the syntax there\.$/,
     ],
-    ["an alias of nothing", "tunnel: *nothing\n", /config\.yaml is not YAML that can be read: /],
+    ["an alias of nothing", "tunnel: *nothing\n", /config\.yaml is not valid YAML: /],
   ])("says where the config is not YAML: %s", async (_, text, message) => {
     expectRefused(await payload("build", installDir(), "--out", folder(), "--config", configFile(text)), message);
   });
@@ -354,7 +354,7 @@ describe("payload build", () => {
     ]);
     expectRefused(
       noBootstrapIgn,
-      /bootstrap\.ign cannot be read: it does not exist; give the folder in which "openshift-/,
+      /bootstrap\.ign cannot be read: it does not exist; use the folder in which "openshift-/,
     );
     expectRefused(noBundle, /cannot be read: it is a folder; check --ca-bundle\.$/);
     expect(readdirSync(base)).toEqual([]);
@@ -370,8 +370,8 @@ describe("payload build", () => {
   });
 
   const oddPlaces: [string, string][] = [
-    ["/dev/null", "a part of the path is not a folder"],
-    ["/dev/null/konnectivity", "a part of the path is not a folder"],
+    ["/dev/null", "part of the path is not a folder"],
+    ["/dev/null/konnectivity", "part of the path is not a folder"],
   ];
   it.each(oddPlaces)("refuses to write to %s", async (out, reason) => {
     expect(await payload("build", installDir(), "--out", out)).toEqual({
@@ -386,7 +386,7 @@ describe("payload build", () => {
     symlinkSync(join(base, "nowhere"), join(base, "link"));
     expectRefused(
       await payload("build", installDir(), "--out", join(base, "link")),
-      /link\/payload\.ign cannot be written: something is in the way; nothing was changed\.$/,
+      /link\/payload\.ign cannot be written: something of that name already exists; nothing was changed\.$/,
     );
     const long = join(base, "new", "x".repeat(300));
     expectRefused(
@@ -479,7 +479,7 @@ describe("payload firewall", () => {
     const { code, stderr } = await payload("firewall", installDir(sampleText("4.18", { networks })));
     expect(code).toBe(0);
     expect(linesOf(stderr)).toEqual([
-      expect.stringContaining("does not say the machine networks"),
+      expect.stringContaining("does not contain the machine networks"),
       expect.stringContaining("overlap"),
     ]);
   });
@@ -663,7 +663,7 @@ describe("an expired bootstrap.ign", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2027-01-01T00:00:00Z") });
     const ran = await payload("build", dir, "--out", folder()).finally(() => vi.useRealTimers());
     expect(linesOf(ran.stderr)).toEqual([
-      expect.stringMatching(/^warning: One certificate in bootstrap\.ign expired, the first \(\S+\) at 2026-11-17T/),
+      expect.stringMatching(/^warning: bootstrap\.ign contains an expired certificate \(\S+, 2026-11-17T/),
     ]);
     expect(ran.code).toBe(0);
     expect(ran.stdout).not.toContain("expired");

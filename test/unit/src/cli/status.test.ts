@@ -33,7 +33,7 @@ describe("a machine that refuses ssh", () => {
     fakeSsh(refuse);
     const { code, stdout } = await runWith(process.env, "status", "--ssh", "core@10.0.0.5");
     expect(code).toBe(1);
-    expect(stdout).toContain("core@10.0.0.5 cannot be looked at: core@10.0.0.5: Permission denied (publickey)");
+    expect(stdout).toContain("core@10.0.0.5 cannot be checked: core@10.0.0.5: Permission denied (publickey)");
   });
 
   it("leaves the tunnel's state unknown, which is not broken", async () => {
@@ -54,7 +54,7 @@ it("reports an API that cannot be reached as unreachable in JSON, and under 0.1.
   writeFileSync(kubeconfig, kubeconfigText("http://127.0.0.1:1"));
   const { code, stdout } = await command("status", "--kubeconfig", kubeconfig, "--json");
   expect(code).toBe(1);
-  const unreachable = expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 cannot be asked: /) as string;
+  const unreachable = expect.stringMatching(/^the request to http:\/\/127\.0\.0\.1:1 failed: /) as string;
   expect(JSON.parse(stdout)).toMatchObject({
     cluster: { unreachable, silent: unreachable },
     findings: [{ code: "api-silent", what: unreachable }],
@@ -158,7 +158,7 @@ describe("what status examines without options that name it", () => {
   const nothing = (reason: string) => ({
     code: 1,
     stdout: "",
-    stderr: `error: There is nothing to examine: ${reason}; give --ssh, --kubeconfig or --name.\n`,
+    stderr: `error: There is nothing to examine: ${reason}; use --ssh, --kubeconfig or --name.\n`,
   });
 
   it("is the machine that was deployed with the config file, which is named", async () => {
@@ -277,6 +277,6 @@ describe("what status examines without options that name it", () => {
     const reason = "there is no config file, and no lab named local runs";
     expect(await runIn(empty, environment, "status")).toEqual(nothing(reason));
     const { stderr } = await runIn(empty, environment, "verify");
-    expect(stderr).toBe(`error: There is nothing to examine: ${reason}; give --kubeconfig or --name.\n`);
+    expect(stderr).toBe(`error: There is nothing to examine: ${reason}; use --kubeconfig or --name.\n`);
   });
 });

@@ -39,7 +39,7 @@ it("verifies the cluster of the configured cloud, by the kubeconfig that the tea
 
 it("says what to give if there is no kubeconfig", async () => {
   const kubeconfig = relative("", join(project.folder, "ocp/auth/kubeconfig"));
-  const reason = `There is nothing to examine: ${kubeconfig} does not exist; give --kubeconfig or --name.`;
+  const reason = `There is nothing to examine: ${kubeconfig} does not exist; use --kubeconfig or --name.`;
   expect(await command("verify")).toEqual({ code: 1, stdout: "", stderr: `error: ${reason}\n` });
 });
 
@@ -48,5 +48,5 @@ it("refuses to end the bootstrap of a cloud's cluster", async () => {
   project.write("ocp/auth/kubeconfig", kubeconfigText("http://127.0.0.1:1"));
   const { code, stderr } = await command("verify", "--finish");
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^error: --finish ends the bootstrap of a lab, and \S+ does not configure only a lab: /);
+  expect(stderr).toMatch(/^error: --finish ends the bootstrap of a lab, but \S+ does not configure only a lab: /);
 });

@@ -643,22 +643,22 @@ describe("a problem with options", () => {
     [
       problem("combination-refused", { options: ["a", "b"], reason: "r" }),
       ["a", "b"],
-      "a and b do not go together: r.",
+      "a and b cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: false, b: undefined, c: undefined }, reason: "r" }),
       ["a", "b", "c"],
-      "a false and b, c do not go together: r.",
+      "a false and b, c cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: "x", b: undefined, c: true }, reason: "r" }),
       ["a", "b", "c"],
-      "a x and b and c true do not go together: r.",
+      "a x and b and c true cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: 1, b: null }, reason: "r" }),
       ["a", "b"],
-      "a 1 and no b do not go together: r.",
+      "a 1 and no b cannot be combined: r.",
     ],
     [problem("root-needed"), undefined, problem("root-needed").message],
   ])("has them as a field, and its sentence is made from them: %j", (found, options, message) => {
