@@ -41,7 +41,7 @@ describe("sample output", () => {
   it.each(clouds)("of config check in docs/upi-%s.md is what it prints", async (platform) => {
     const { configFile } = projectOf(platform);
     const output = await outputOf("config", "check", "--config", configFile);
-    const inClone = output.replace(/^(next +)\S.*(?=npx cdktf)/m, "$1");
+    const inClone = output.replaceAll(configFile, "konnectivity.yaml").replace(/^(next +)\S.*(?=npx cdktf)/m, "$1");
     expect(readProjectText(`docs/upi-${platform}.md`)).toContain(asBlock(inClone));
   });
 
@@ -65,9 +65,9 @@ describe("sample output", () => {
       "--url",
       "https://files.example.com/payload.ign",
     );
-    expect(page).toContain(asBlock(built.replaceAll(out, "out")));
+    expect(page).toContain(asBlock(built.replaceAll(out, "out").replaceAll(installDir, "ocp")));
     const inspected = await outputOf("payload", "inspect", join(out, "payload.ign"));
     expect(page).toContain(asBlock(inspected.split("\n\n")[0] ?? ""));
-    expect(page).toContain(asBlock(await outputOf("payload", "firewall", installDir)));
+    expect(page).toContain(asBlock((await outputOf("payload", "firewall", installDir)).replaceAll(installDir, "ocp")));
   });
 });

@@ -601,7 +601,7 @@ describe("the config file of payload commands", () => {
     expect(JSON.parse(none.stdout)).toMatchObject({ config: null, differences: null });
     const broken = configFile("[");
     expectDone(await payload("inspect", join(out, "pointer.ign"), "--config", broken));
-    expectRefused(await payload("inspect", join(out, "payload.ign"), "--config", broken), /is not YAML/);
+    expectRefused(await payload("inspect", join(out, "payload.ign"), "--config", broken), /is not valid YAML/);
   });
 });
 

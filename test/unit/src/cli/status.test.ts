@@ -192,7 +192,7 @@ describe("what status examines without options that name it", () => {
     deploy(project, "aws", "core@10.0.0.7");
     project.write(".state/aws-bootstrap.tfstate", "{");
     const { stdout, stderr } = await command("status", "--json");
-    expect(stderr).toMatch(/\nwarning: The state \S+aws-bootstrap\.tfstate is not complete JSON/);
+    expect(stderr).toMatch(/\nwarning: The state file \S+aws-bootstrap\.tfstate is not complete JSON/);
     expect(jsonOf({ code: 1, stdout, stderr }).findings.map(({ code }) => code)).toEqual(["api-silent"]);
   });
 
@@ -204,7 +204,7 @@ describe("what status examines without options that name it", () => {
     );
     deploy(project, "aws", "core@10.0.0.7");
     project.write(".state/aws-bootstrap.tfstate", "{");
-    expect((await command("status")).stderr).toMatch(/^error: The state \S+ is not complete JSON/);
+    expect((await command("status")).stderr).toMatch(/^error: The state file \S+ is not complete JSON/);
   });
 
   it("is one sentence where two machines are deployed", async () => {
@@ -225,7 +225,7 @@ describe("what status examines without options that name it", () => {
     vi.spyOn(process, "getuid").mockReturnValue(0);
     try {
       for (const words of [["status"], ["gather"], ["verify"]])
-        expect((await command(...words)).stderr).toContain("error: No lab named no-such-lab runs here");
+        expect((await command(...words)).stderr).toContain("error: No lab named no-such-lab ");
     } finally {
       vi.restoreAllMocks();
     }
@@ -264,11 +264,11 @@ describe("what status examines without options that name it", () => {
     deploy(project, "aws", "core@10.0.0.7");
     fakeSsh('cat >/dev/null; echo "$*" >&2; exit 255');
     const { stdout, stderr } = await command("status", "--ssh", "core@10.0.0.9");
-    expect(stdout).toContain("core@10.0.0.9 cannot be looked at");
+    expect(stdout).toContain("core@10.0.0.9 cannot be checked");
     expect(`${stdout}${stderr}`).not.toContain("10.0.0.7");
     expect(stderr).toBe("");
     const { stdout: ofState } = await command("status", "--ssh", "--no-config", "--config", project.configFile);
-    expect(ofState).toContain("core@10.0.0.7 cannot be looked at");
+    expect(ofState).toContain("core@10.0.0.7 cannot be checked");
   });
 
   it("is nothing without a config file where no lab runs", async () => {

@@ -29,7 +29,7 @@ it("verifies the cluster of the configured cloud, by the kubeconfig that the tea
     vi.stubEnv("KUBECONFIG", kubeconfig);
     const { code, stdout, stderr } = await command("verify");
     expect({ code, stderr }).toEqual({ code: 0, stderr: `config    ${project.configFile}\n` });
-    expect(stdout).toContain("answers, Kubernetes v1.31.4");
+    expect(stdout).toContain("Kubernetes v1.31.4");
     const json = await command("verify", "--json", "--kubeconfig", kubeconfig);
     expect(JSON.parse(json.stdout)).toMatchObject({ config: null, failed: 0 });
     expect(json.stderr).toBe("");
