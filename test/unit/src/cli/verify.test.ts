@@ -47,6 +47,6 @@ it("refuses to end the bootstrap of a cloud's cluster", async () => {
   mkdirSync(join(project.folder, "ocp/auth"));
   project.write("ocp/auth/kubeconfig", kubeconfigText("http://127.0.0.1:1"));
   const { code, stderr } = await command("verify", "--finish");
-  expect(code).toBe(1);
+  expect(code).not.toBe(0);
   expect(stderr).toMatch(/^error: --finish ends the bootstrap of a lab, but \S+ does not configure only a lab: /);
 });
