@@ -62,11 +62,16 @@ describe("docs", () => {
     expect(options.filter((path) => !names(path))).toEqual([]);
   });
 
-  it.each(clouds)("docs/%s.md names every option", (platform) => {
-    const page = read(`docs/${platform}.md`);
-    const options = Object.keys(configJsonSchema(configFormat).properties?.[platform]?.properties ?? {});
-    expect(options.length).toBeGreaterThan(10);
-    expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
+  it.each(clouds)("docs/%s.md lists exactly the options, each with its default", (platform) => {
+    const { properties = {} } = configJsonSchema(configFormat).properties?.[platform] ?? {};
+    const items = optionItems(read(`docs/${platform}.md`));
+    expect(items.flatMap(({ names }) => names).toSorted()).toEqual(Object.keys(properties).toSorted());
+    const withDefault = Object.entries(properties).filter(([, { default: value }]) =>
+      ["string", "number", "boolean"].includes(typeof value),
+    );
+    expect(withDefault.length).toBeGreaterThan(1);
+    for (const [name, { default: value }] of withDefault)
+      expect(items.find(({ names }) => names.includes(name))?.text).toContain(`(default: \`${String(value)}\``);
   });
 
   it("docs/configuration.md names every option that platforms share", () => {
@@ -76,6 +81,13 @@ describe("docs", () => {
     const options = [...Object.keys(properties), ...kinds.flatMap(([, kind]) => Object.keys(kind.properties ?? {}))];
     expect(options.length).toBeGreaterThan(20);
     expect(options.filter((option) => !page.includes(option))).toEqual([]);
+  });
+
+  it("docs/configuration.md shows the version ranges of the providers", () => {
+    const page = read("docs/configuration.md").replaceAll(/\s+/g, " ");
+    const providers = configFormat.platforms.flatMap(({ provider }) => provider ?? []);
+    expect(providers.length).toBeGreaterThan(2);
+    for (const { name, versions } of providers) expect(page).toContain(`\`${name}\` (default: \`${versions}\`)`);
   });
 
   it.each(clouds)("the example of %s is right, and docs/%s.md shows it", (platform) => {
@@ -91,7 +103,7 @@ describe("docs", () => {
   });
 
   it("docs/troubleshooting.md names only findings that status has", () => {
-    const names = [...read("docs/troubleshooting.md").matchAll(/^\|[^|]*\| `([a-z-]+)`:/gm)].map(
+    const names = [...read("docs/troubleshooting.md").matchAll(/^- Finding: `([a-z-]+)`$/gm)].map(
       ([, name = ""]) => name,
     );
     expect(names.length).toBeGreaterThan(10);
@@ -134,6 +146,17 @@ describe("docs", () => {
     expect(read("docs/payload.md")).toContain(`known: ${specVersions[0]} to ${specVersions.at(-1) ?? ""}`);
   });
 });
+
+/** The items of a page's lists of options, each on one line, with the names that it begins with. */
+function optionItems(page: string): { names: string[]; text: string }[] {
+  const [, section = ""] = /^## Options below[^\n]*\n(.*?)\n## /ms.exec(page) ?? [];
+  const items = section.split(/\n(?=- )|\n\n/).filter((item) => item.startsWith("- `"));
+  return items.map((item) => {
+    const text = item.replace(/\s+/g, " ");
+    const [names = ""] = /^- `\w+`(, `\w+`)*/.exec(text) ?? [];
+    return { names: [...names.matchAll(/\w+/g)].map(([name]) => name), text };
+  });
+}
 
 function leadsSomewhere(page: string, link: string): boolean {
   const [file = "", anchor] = link.split("#");
