@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { join } from "node:path";
 import { readProjectText } from "../../src/runtime/project-files.js";
 import { clouds } from "../support/clouds.ts";
+import { withApi } from "../support/api.ts";
 import { command } from "../support/cli.ts";
 import { exampleOf, metadata, Project } from "../support/stacks.ts";
 
@@ -69,5 +70,21 @@ describe("sample output", () => {
     const inspected = await outputOf("payload", "inspect", join(out, "payload.ign"));
     expect(page).toContain(asBlock(inspected.split("\n\n")[0] ?? ""));
     expect(page).toContain(asBlock(await outputOf("payload", "firewall", installDir)));
+  });
+
+  it("of the gate in docs/teardown.md and the UPI pages is what it prints", async () => {
+    const gate = (objects: Readonly<Record<string, object>>) =>
+      withApi(objects, (kubeconfig) => command("teardown", "gate", "aws", "--kubeconfig", kubeconfig));
+    const { stdout: closed } = await gate({});
+    const { stdout: open } = await gate({
+      "/configmaps/bootstrap": { data: { status: "complete" } },
+      "/etcds/cluster": { status: { conditions: [{ type: "EtcdBootstrapMemberRemoved", status: "True" }] } },
+      "/kubeapiservers/cluster": { status: { nodeStatuses: [{ currentRevision: 1 }] } },
+      "/infrastructures/cluster": { status: { controlPlaneTopology: "SingleReplica" } },
+    });
+    const teardown = readProjectText("docs/teardown.md").replaceAll(/^ {3}(?= {4})/gm, "");
+    expect(teardown).toContain(asBlock(closed));
+    expect(teardown).toContain(asBlock(open));
+    for (const platform of clouds) expect(readProjectText(`docs/upi-${platform}.md`)).toContain(asBlock(open));
   });
 });
