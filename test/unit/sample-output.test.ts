@@ -16,9 +16,9 @@ const asBlock = (text: string) =>
     .map((line) => (line === "" ? "" : `    ${line}`))
     .join("\n");
 
-const now = new Date("2026-11-18T20:14:37Z");
-const certificate = (file: string, ...names: readonly string[]): Certificate => ({
-  ...{ file, from: now, until: new Date("2026-11-19T20:14:22Z"), sha256: "aa", names },
+const now = new Date("2026-11-18T20:52:00Z");
+const certificate = (file: string, until: string, ...names: readonly string[]): Certificate => ({
+  ...{ file, from: now, until: new Date(`2026-11-19T${until}Z`), sha256: "aa", names },
 });
 
 /** What a lab with one node reports while its tunnel works. */
@@ -32,7 +32,10 @@ const working = diagnose({
         ...{ failedStage: undefined, said: undefined, lastLogLine: undefined },
         ...{ healthz: 200, readyz: 200, agents: 1, dialErrors: {}, pendingDials: 0, port: 8091 },
         ...{ listens: ["10.0.0.10:8091"], peers: ["10.0.0.20"], formerPeers: [] },
-        certificates: [certificate("agent/tls.crt"), certificate("serving/tls.crt", "10.0.0.10")],
+        certificates: [
+          certificate("agent/tls.crt", "20:51:48"),
+          certificate("serving/tls.crt", "20:51:47", "10.0.0.10"),
+        ],
       },
     },
     {
@@ -41,7 +44,7 @@ const working = diagnose({
       agents: [
         {
           ...{ where: "node-0", now, runs: true, readyz: 200, dials: "10.0.0.10:8091", dialling: false },
-          ...{ reason: undefined, proxy: undefined, certificates: [certificate("tls.crt")] },
+          ...{ reason: undefined, proxy: undefined, certificates: [certificate("tls.crt", "20:51:48")] },
         },
       ],
     },
