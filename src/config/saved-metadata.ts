@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasResources, stateFileOf } from "../files/terraform-state.ts";
 import { writeUserFiles } from "../files/user-file.ts";
@@ -13,8 +13,12 @@ export const savedMetadataFile = "cluster.json";
 
 const fileIn = (stateFolder: string) => join(stateFolder, savedMetadataFile);
 
-export function saveMetadata(stateFolder: string, metadata: Metadata): void {
-  writeUserFiles([{ file: fileIn(stateFolder), text: `${JSON.stringify(metadata, undefined, 2)}\n` }]);
+/** @returns the file, unless it already has this content */
+export function saveMetadata(stateFolder: string, metadata: Metadata): string | undefined {
+  const [file, text] = [fileIn(stateFolder), `${JSON.stringify(metadata, undefined, 2)}\n`];
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return undefined;
+  writeUserFiles([{ file, text }]);
+  return file;
 }
 
 /** @returns undefined if nothing was saved there */

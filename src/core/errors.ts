@@ -169,6 +169,10 @@ const sentences = {
     `--name is for a lab and ${p.flag} is for a real cluster: use only one of them.`,
   "machine-unclear": (p: { found: string }) =>
     `--ssh without a destination means the bootstrap machine that was deployed from here, but the state has ${p.found}: name the machine, for example --ssh core@10.0.0.5.`,
+  "subject-unknown": (p: { reason: string; flags: string }) =>
+    `There is nothing to examine: ${p.reason}; use ${p.flags}.`,
+  "finish-needs-lab": (p: { file: string }) =>
+    `--finish ends the bootstrap of a lab, but ${p.file} does not configure only a lab: name the lab with --name, or remove --finish.`,
   "verify-lab-only": (p: { flag: string }) => `${p.flag} is only for a lab: remove it, or remove --kubeconfig.`,
   "kubeconfig-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not a valid kubeconfig: ${p.detail}; use the one in auth/ of the install folder.`,

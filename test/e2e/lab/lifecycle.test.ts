@@ -93,7 +93,7 @@ describe("the demonstration, interrupted", () => {
 });
 
 describe("without root", () => {
-  it.each(["lab up --payload=none", "lab down", "lab enter bootstrap", "verify"])(
+  it.each(["lab up --payload=none", "lab down", "lab enter bootstrap", "verify --name=local"])(
     "%s is one sentence and exit code 1",
     (line) => {
       // Nobody, who may read this tree wherever it is.

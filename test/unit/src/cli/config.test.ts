@@ -178,7 +178,7 @@ describe("config check", () => {
     writeFileSync(file, "local: { name: mine, nodes: 2 }\n");
     const { code, stdout, stderr } = await command("config", "check", "--config", file);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^lab {7}mine, nodes: 2, IPv4; with its own sample payload\n/);
+    expect(stdout).toMatch(/\nlab {7}mine, nodes: 2, IPv4; with its own sample payload\n/);
     expect(stdout).not.toMatch(/^(cluster|payload)/m);
     expect(stdout).toContain("\nlocal-bootstrap: steps on this machine\n\nlocal-teardown: steps on this machine\n");
   });
@@ -188,7 +188,7 @@ describe("config check", () => {
     writeFileSync(file, "local: { ipi: true }\n");
     const { code, stdout } = await command("config", "check", "--config", file);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^lab {7}local, nodes: 1, IPv4, as openshift-install create cluster; /);
+    expect(stdout).toMatch(/\nlab {7}local, nodes: 1, IPv4, as openshift-install create cluster; /);
     expect(stdout).toMatch(/^tunnel .*, port 9591$/m);
     expect(stdout).not.toContain("local-teardown");
   });

@@ -280,7 +280,7 @@ describe("teardown sweep by kubeconfig alone", () => {
         if (method === "DELETE") deleted.push(url);
       },
     );
-    expect(run).toEqual({ code: 0, stdout: "Deleted: daemonset/konnectivity-agent\n", stderr: "" });
+    expect(run).toMatchObject({ code: 0, stdout: "Deleted: daemonset/konnectivity-agent\n" });
     expect(deleted[0]).toContain(`/namespaces/${namespace}/daemonsets/konnectivity-agent`);
   });
 
