@@ -36,7 +36,7 @@ function stop(sentence) {
 }
 
 /**
- * Runs a step; if it throws, that sentence is all that the user sees.
+ * Runs a step. If it throws, prints only the message.
  * @param {() => unknown} step
  */
 async function orStop(step) {
@@ -56,7 +56,9 @@ function ensurePackages(programs) {
   const apt = "apt-get --option DPkg::Lock::Timeout=300";
   const command = `${apt} install --yes --no-install-recommends ${packages.join(" ")}`;
   if (process.getuid?.() !== 0 || isMissing("apt-get"))
-    stop(`This needs ${missing.map(([program]) => program).join(", ")}: run as root: ${command}`);
+    stop(
+      `These programs are missing: ${missing.map(([program]) => program).join(", ")}; to install them, run as root: ${command}`,
+    );
   console.error(`Installing Debian packages: ${packages.join(", ")} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   for (const step of [`${apt} update`, command]) {
@@ -65,11 +67,11 @@ function ensurePackages(programs) {
   }
 }
 
-/** Downloads what is published, and meanwhile builds what is not. What is still missing then is built later. */
+/** Downloads published programs and builds the others at the same time. What is missing after that is built later. */
 async function downloadMissing() {
   const missing = () => [...labGoPrograms, ...(forE2e ? testGoPrograms : [])].filter(mustBeBuilt);
   const unpublished = missing().filter((name) => !isDownloadable(name));
-  // Before the downloads: nobody should wait for them to learn that Go is missing.
+  // Before the downloads, so that a missing Go is reported at once.
   requireGo(unpublished);
   if (unpublished.length < missing().length)
     await Promise.all([downloadGoPrograms(missing()), buildInBackground(unpublished)]);
@@ -80,7 +82,7 @@ async function downloadMissing() {
 function requireGo(unbuilt) {
   if (unbuilt.length > 0 && isMissing("go"))
     stop(
-      `These must be built from source: ${unbuilt.map(titleOf).join("; ")}. Install Go 1.26.2 or newer; KONNECTIVITY_COMPONENTS can name a folder that contains kube-apiserver, etcd, proxy-server and proxy-agent.`,
+      `These programs must be built from source: ${unbuilt.map(titleOf).join("; ")}. Install Go 1.26.2 or newer, or set KONNECTIVITY_COMPONENTS to a folder with kube-apiserver, etcd, proxy-server and proxy-agent.`,
     );
 }
 
@@ -93,14 +95,14 @@ async function buildInBackground(names) {
   await new Promise((resolve) => child.once("error", resolve).once("close", resolve));
 }
 
-/** Which right this needs and why; undefined if it needs none or has it. */
+/** What this machine or user lacks. @returns undefined if nothing */
 function missingRight() {
   if (!forLab && !forClouds) return undefined;
-  if (process.platform !== "linux") return "This runs machines in namespaces of Linux: run it on Linux, as root.";
+  if (process.platform !== "linux") return "This command runs machines in Linux namespaces: run it on Linux, as root.";
   if (process.getuid?.() === 0) return undefined;
   return forLab
-    ? "The lab makes namespaces, mounts and control groups of its own: run this as root."
-    : "The clouds run in namespaces of their own: run this as root.";
+    ? "The lab creates namespaces, mounts and control groups: run this command as root."
+    : "The tests run the clouds in network namespaces: run this command as root.";
 }
 
 // Before anything is installed.
@@ -119,7 +121,9 @@ if (forRender) ensurePackages(renderPrograms);
 if (forLab) ensurePackages({ ...labPrograms, ...(forE2e && e2ePrograms), ...(forVm && vmPrograms) });
 
 if ((forTest || forLab || forClouds) && isMissing(process.env.TERRAFORM_BINARY_NAME ?? "terraform"))
-  stop("Install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.");
+  stop(
+    "Terraform is missing: install Terraform 1.10 or newer, or install OpenTofu and set TERRAFORM_BINARY_NAME=tofu.",
+  );
 
 if (forLab)
   await orStop(async () => {

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { Argument, Command } from "commander";
 import { readInputs } from "../../stacks/inputs.ts";
-import { configFileOf, configVariable } from "../../stacks/load.ts";
+import { configFileOf, withoutConfig } from "../../stacks/load.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import type { Inputs } from "../../stacks/resolve.ts";
 import { configJsonSchema } from "../config/schema.ts";
@@ -12,14 +12,10 @@ import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { defaultAgentPort, isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
+import { type ConfigOptions, configFileFor, configOption, withConfig } from "./config-option.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { cdktfCommand, ownCommand } from "./printed-commands.ts";
-
-export const configOption = [
-  "--config <file>",
-  `config file (default: the one that ${configVariable} names, or konnectivity.yaml)`,
-] as const;
 
 const cloudNames = configFormat.clouds.map(({ name }) => name);
 
@@ -28,7 +24,7 @@ export function configCommand(output: Output): Command {
   const command = new Command("config").description("write, check and describe the config file of the stacks");
   command
     .command("init")
-    .description("write a commented config file to begin with; one that is there is not touched")
+    .description("write a commented config file as a starting point; an existing file is not changed")
     .addArgument(
       new Argument("<platform>", "where the cluster will be")
         .choices(cloudNames)
@@ -43,21 +39,25 @@ export function configCommand(output: Output): Command {
       const check = ownCommand(["config", "check", ...(options.config === undefined ? [] : ["--config", file])]);
       output.text(inLines([`${file} is written. Fill it in, then run:`, `  ${check}`]));
     });
-  command
-    .command("check")
+  withConfig(command.command("check"))
     .description("check the config file and what it names, and say what would be made")
-    .option(...configOption)
     .option(...jsonOption)
-    .action(async (options: { config?: string; json?: boolean }) => {
-      const file = options.config ?? configFileOf(process.env);
+    .action(async (options: ConfigOptions & { json?: boolean }) => {
+      const file = configFileFor(options);
       const inputs = readInputs(file, new Date(), { installDirRequired: true });
       output.warnings(inputs.warnings);
       const stacks = await describedStacks(inputs);
       const { checkStateFolder } = await import("../../stacks/app.ts");
       if (inputs.stateFolder !== undefined) checkStateFolder(inputs.stateFolder);
       if (options.json === true)
-        output.json({ cluster: inputs.infraId, warnings: inputs.warnings, stacks, next: nextCommand(inputs) });
-      else output.text(describe(inputs, stacks));
+        output.json({
+          config: file ?? null,
+          cluster: inputs.infraId,
+          warnings: inputs.warnings,
+          stacks,
+          next: nextCommand(inputs),
+        });
+      else output.text(describe(file, inputs, stacks));
     });
   command
     .command("schema")
@@ -75,7 +75,7 @@ function describeTunnel(tunnel: Inputs["tunnel"]): string {
   return `${protocol} over ${transport}, agents by ${authentication}, address ${address}, port ${port}`;
 }
 
-function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
+function describe(file: string | undefined, inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
   const { tunnelPort, payload, state, labs } = inputs;
   const ofCluster = [
     `cluster   ${inputs.infraId}`,
@@ -84,6 +84,7 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
   const onlyLabs = Object.keys(inputs.platforms).every((platform) => platform in labs);
   const tunnel = (onlyLabs ? Object.values(labs)[0]?.tunnel : undefined) ?? inputs.tunnel;
   const lines = [
+    `config    ${file ?? `none: ${withoutConfig.stacks}`}`,
     // A lab has neither.
     ...(onlyLabs ? [] : ofCluster),
     ...Object.values(labs).map(({ description }) => `lab       ${description}`),
@@ -101,6 +102,7 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
     ]),
     "",
     `next      ${nextCommand(inputs)}`,
+    ...(file === undefined ? [`          ${withoutConfig.advice}`] : []),
   ];
   return inLines(lines);
 }

@@ -17,14 +17,19 @@ export function addressesIn(inputs: Where, stack: string): readonly string[] | u
   return readState(stateFileOf(inputs.stateFolder, stack))?.addresses;
 }
 
-/** The ssh destination of the bootstrap machine that was deployed from here, from its stack's output. */
-export function deployedMachine(inputs: Inputs): string {
-  const found = configFormat.clouds
+/** The ssh destinations of the bootstrap machines that were deployed from here, from the outputs of their stacks. */
+export function deployedMachines(inputs: Where & { readonly platforms: object }): string[] {
+  return configFormat.clouds
     .filter(({ name }) => name in inputs.platforms)
     .flatMap(({ name }) => {
       const { ssh } = outputsOf(inputs, `${name}-bootstrap`);
       return typeof ssh?.value === "string" ? [ssh.value.replace(/^ssh /, "")] : [];
     });
+}
+
+/** The only one of them. */
+export function deployedMachine(inputs: Where & { readonly platforms: object }): string {
+  const found = deployedMachines(inputs);
   const [machine, ...others] = found;
   if (machine === undefined || others.length > 0)
     throw new UserError(problem("machine-unclear", { found: found.length === 0 ? "none" : found.join(" and ") }));

@@ -1,16 +1,15 @@
 import { Command } from "commander";
 import { inLines } from "../core/printable.ts";
-import { configOption } from "./config.ts";
+import { type ConfigOptions, withConfig } from "./config-option.ts";
 import type { Check, Checks } from "./doctor-checks.ts";
 import { jsonOption, type Output } from "./output.ts";
 
 /** `doctor`: whether this machine has what a deploy of the configured platforms needs. */
 export function doctorCommand(output: Output): Command {
-  return new Command("doctor")
+  return withConfig(new Command("doctor"))
     .description("check that this machine has what the configured platform needs; exit code 1 if not")
-    .option(...configOption)
     .option(...jsonOption)
-    .action(async (options: { config?: string; json?: boolean }) => {
+    .action(async (options: ConfigOptions & { json?: boolean }) => {
       const { runChecks } = await import("./doctor-checks.ts");
       const checks = runChecks(options.config, process.env);
       const ok = checks.needed.every((check) => check.ok);

@@ -9,6 +9,8 @@ export interface Output {
   text(text: string): void;
   json(value: unknown): void;
   warnings(warnings: readonly Warning[]): void;
+  /** What is worth knowing beside the result, and no reason for concern. */
+  note(message: string): void;
   error(message: string): void;
   /** Reports wrong usage. */
   usage(text: string): void;
@@ -31,6 +33,7 @@ export function outputTo(stdout: Stream, stderr: Stream): Output {
     warnings: (warnings) => {
       for (const { message } of warnings) stderr.write(`warning: ${oneLine(message)}\n`);
     },
+    note: (message) => stderr.write(`${oneLine(message)}\n`),
     error: (message) => stderr.write(`error: ${oneLine(message)}\n`),
     usage: (text) => stderr.write(printable(text)),
     ...(stderr.isTTY === true && { progress: (text) => stderr.write(`\r${oneLine(text)}\u001b[K\r`) }),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import type { Status } from "../cluster/diagnose.ts";
 import type { Output } from "./output.ts";
-import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { type FoundTarget, noteTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
 
 /** How many lines of each log are searched for the reason of a failure. */
 const logLines = 200;
@@ -16,24 +16,27 @@ interface StatusOptions extends TargetOptions {
 export function statusCommand(output: Output): Command {
   return withTarget(
     new Command("status").description(
-      "how the tunnel is, what is wrong and what to do; exit code 1 if it does not carry or that is not known",
+      "Show whether the tunnel works, what is wrong and what to do; exit code 1 if it does not work or that is unknown",
     ),
   )
-    .option("--watch", "look again and again, and say what changed, until the bootstrap has ended")
-    .option("--json", "for machines; with --watch one line for each change")
+    .option("--watch", "repeat until the bootstrap has ended, and print each change")
+    .option("--json", "print JSON; with --watch one line for each change")
     .action(async (options: StatusOptions) => {
       const [{ collect }, { statusText }] = await Promise.all([
         import("../cluster/collect.ts"),
         import("../cluster/status-text.ts"),
       ]);
-      let before = "";
+      let before: string | undefined;
       for (;;) {
-        const { status } = await collect(await targetOf(options), logLines);
+        const target = await targetOf(options);
+        if (before === undefined) noteTarget(output, options, target);
+        const { status } = await collect(target, logLines);
         const text = statusText(status);
         if (text !== before) {
-          if (options.json !== true) output.text(before === "" ? text : `\n${new Date().toISOString()}\n${text}`);
-          else if (options.watch === true) output.text(`${JSON.stringify(statusJson(status))}\n`);
-          else output.json(statusJson(status));
+          if (options.json !== true)
+            output.text(before === undefined ? text : `\n${new Date().toISOString()}\n${text}`);
+          else if (options.watch === true) output.text(`${JSON.stringify(toJson(target, status))}\n`);
+          else output.json(toJson(target, status));
         }
         before = text;
         const fine = status.state === "carries" || status.state === "ended";
@@ -43,6 +46,8 @@ export function statusCommand(output: Output): Command {
       }
     });
 }
+
+const toJson = ({ configFile }: FoundTarget, status: Status) => ({ config: configFile ?? null, ...statusJson(status) });
 
 /** Without the pods' logs, which `gather` has. */
 export function statusJson({ cluster, ...rest }: Status) {

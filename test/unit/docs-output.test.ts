@@ -64,7 +64,7 @@ describe("sample output", () => {
   it.each(clouds)("of config check in docs/upi-%s.md is what it prints", async (platform) => {
     const { configFile } = projectOf(platform);
     const output = await outputOf("config", "check", "--config", configFile);
-    const inClone = output.replace(/^(next +)\S.*(?=npx cdktf)/m, "$1");
+    const inClone = output.replaceAll(configFile, "konnectivity.yaml").replace(/^(next +)\S.*(?=npx cdktf)/m, "$1");
     expectSample(`docs/upi-${platform}.md`, inClone);
   });
 
@@ -80,10 +80,11 @@ describe("sample output", () => {
     const [installDir, out] = ["ocp", "out"].map((name) => join(folder, name)) as [string, string];
     const url = ["--url", "https://files.example.com/payload.ign"];
     const built = await outputOf("payload", "build", installDir, "--out", out, ...url);
-    expectSample("docs/payload.md", built.replaceAll(out, "out"));
+    expectSample("docs/payload.md", built.replaceAll(out, "out").replaceAll(installDir, "ocp"));
     const inspected = await outputOf("payload", "inspect", join(out, "payload.ign"));
     expectSample("docs/payload.md", inspected.split("\n\n")[0] ?? "");
-    expectSample("docs/payload.md", await outputOf("payload", "firewall", installDir));
+    const rule = await outputOf("payload", "firewall", installDir);
+    expectSample("docs/payload.md", rule.replaceAll(installDir, "ocp"));
   });
 
   it("of the gate in docs/teardown.md and the UPI pages is what it prints", async () => {

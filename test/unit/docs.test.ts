@@ -103,7 +103,7 @@ describe("docs", () => {
   });
 
   it("docs/troubleshooting.md names only findings that status has", () => {
-    const names = [...read("docs/troubleshooting.md").matchAll(/^\|[^|]*\| `([a-z-]+)`:/gm)].map(
+    const names = [...read("docs/troubleshooting.md").matchAll(/^- Finding: `([a-z-]+)`$/gm)].map(
       ([, name = ""]) => name,
     );
     expect(names.length).toBeGreaterThan(10);
