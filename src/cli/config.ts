@@ -24,7 +24,7 @@ export function configCommand(output: Output): Command {
   const command = new Command("config").description("write, check and describe the config file of the stacks");
   command
     .command("init")
-    .description("write a commented config file to begin with; one that is there is not touched")
+    .description("write a commented config file as a starting point; an existing file is not changed")
     .addArgument(
       new Argument("<platform>", "where the cluster will be")
         .choices(cloudNames)

@@ -89,7 +89,7 @@ function finishCommand(output: Output): Command {
       const lab = await runningLab(name);
       await lab.completeBootstrap();
       const removed = lab.bootstrap.isRemoved ? " The installer has removed the bootstrap machine." : "";
-      output.text(`The bootstrap has ended: the cluster stands alone.${removed}\n`);
+      output.text(`The bootstrap has ended.${removed}\n`);
     });
 }
 

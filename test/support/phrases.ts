@@ -105,10 +105,9 @@ export const phrases: readonly Phrase[] = [
   phrase("out of the way", "avoids"),
   phrase("is what it was", "is unchanged"),
   phrase("the words are those", "the messages are those"),
-  phrase("to begin with", "as a starting point"),
-  phrase("by commas", "separated by commas"),
-  phrase("what became of", "the result of"),
+  phrase("file to begin with", "as a starting point"),
+  phrase("(?:one|a file|what|something) that is there", "an existing one"),
   phrase("the very", "exactly the"),
   phrase("bring (?:it|them|the file) back", "restore"),
-  phrase("the way (?:out|behind|to (?:it|that))", "the route to; the workaround"),
+  phrase("the way (?:behind|to (?:it|that))", "the route to"),
 ];

@@ -1,11 +1,19 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readProjectText } from "../../src/runtime/project-files.js";
-import { clouds } from "../support/clouds.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { projectFile, readProjectText } from "../../src/runtime/project-files.js";
+import { withApi } from "../support/api.ts";
 import { command } from "../support/cli.ts";
+import { clouds } from "../support/clouds.ts";
 import { exampleOf, metadata, Project } from "../support/stacks.ts";
 
-/** The cluster of the pages' sample output. Its bootstrap.ign has no key and no certificate, so each run prints the same. */
+/*
+ * Sample output in the pages is what the commands print. After a change of a command's output, update the pages with
+ * UPDATE_SAMPLES=1 npx vitest run test/unit/docs-output.test.ts
+ */
+const update = process.env.UPDATE_SAMPLES === "1";
+
+/** The cluster of the samples. Its bootstrap.ign contains no key and no certificate, so each run prints the same. */
 const cluster = JSON.parse(JSON.stringify(metadata).replaceAll("sample-x7k2p", "prod-x7k2p")) as typeof metadata;
 const projects: Project[] = [];
 afterAll(() => {
@@ -28,24 +36,39 @@ async function outputOf(...words: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** As a block of code in a page. Pages shorten a long sha512. */
-const asBlock = (output: string) =>
-  output
-    .trimEnd()
-    .replace(/^(sha512 +[0-9a-f]{64})[0-9a-f]{64}$/m, "$1…")
-    .split("\n")
-    .map((line) => (line === "" ? "" : `    ${line}`))
-    .join("\n");
+/** Compares output with the code block of a page that begins like it, perhaps below a command line with a prompt. */
+function expectSample(page: string, output: string): void {
+  const file = projectFile(page);
+  const lines = readFileSync(file, "utf8").split("\n");
+  const start = lines.findIndex(
+    (line, at) =>
+      /^ {4,}\S/.test(line) && line.trim().startsWith(output.slice(0, 9)) && /^( +\$ .*)?$/.test(lines[at - 1] ?? ""),
+  );
+  expect(start, `the beginning of a sample in ${page}: ${output.slice(0, 9)}`).toBeGreaterThan(0);
+  const [indent = ""] = /^ +/.exec(lines[start] ?? "") ?? [];
+  const isCode = (at: number) => lines[at]?.startsWith(indent) === true;
+  let end = start;
+  while (isCode(end) || (lines[end] === "" && isCode(end + 1))) end += 1;
+  // Pages shorten a long sha512.
+  const wanted = output.trimEnd().replace(/^(sha512 +[0-9a-f]{64})[0-9a-f]{64}$/m, "$1…");
+  if (update) {
+    const block = wanted.split("\n").map((line) => (line === "" ? "" : indent + line));
+    writeFileSync(file, lines.toSpliced(start, end - start, ...block).join("\n"));
+  } else {
+    const shown = lines.slice(start, end).map((line) => line.slice(indent.length));
+    expect(shown.join("\n")).toBe(wanted);
+  }
+}
 
 describe("sample output", () => {
   it.each(clouds)("of config check in docs/upi-%s.md is what it prints", async (platform) => {
     const { configFile } = projectOf(platform);
     const output = await outputOf("config", "check", "--config", configFile);
     const inClone = output.replaceAll(configFile, "konnectivity.yaml").replace(/^(next +)\S.*(?=npx cdktf)/m, "$1");
-    expect(readProjectText(`docs/upi-${platform}.md`)).toContain(asBlock(inClone));
+    expectSample(`docs/upi-${platform}.md`, inClone);
   });
 
-  it.each(clouds)("of the outputs in docs/upi-%s.md names them all", (platform) => {
+  it.each(clouds)("of a deploy in docs/upi-%s.md names every output of the stack", (platform) => {
     const page = readProjectText(`docs/upi-${platform}.md`);
     const outputs = Object.keys(projectOf(platform).synth()[`${platform}-bootstrap`]?.output ?? {});
     expect(outputs.length).toBeGreaterThan(5);
@@ -53,21 +76,29 @@ describe("sample output", () => {
   });
 
   it("of the payload's commands in docs/payload.md is what they print", async () => {
-    const page = readProjectText("docs/payload.md");
     const { folder } = projectOf("aws");
     const [installDir, out] = ["ocp", "out"].map((name) => join(folder, name)) as [string, string];
-    const built = await outputOf(
-      "payload",
-      "build",
-      installDir,
-      "--out",
-      out,
-      "--url",
-      "https://files.example.com/payload.ign",
-    );
-    expect(page).toContain(asBlock(built.replaceAll(out, "out").replaceAll(installDir, "ocp")));
+    const url = ["--url", "https://files.example.com/payload.ign"];
+    const built = await outputOf("payload", "build", installDir, "--out", out, ...url);
+    expectSample("docs/payload.md", built.replaceAll(out, "out").replaceAll(installDir, "ocp"));
     const inspected = await outputOf("payload", "inspect", join(out, "payload.ign"));
-    expect(page).toContain(asBlock(inspected.split("\n\n")[0] ?? ""));
-    expect(page).toContain(asBlock((await outputOf("payload", "firewall", installDir)).replaceAll(installDir, "ocp")));
+    expectSample("docs/payload.md", inspected.split("\n\n")[0] ?? "");
+    const rule = await outputOf("payload", "firewall", installDir);
+    expectSample("docs/payload.md", rule.replaceAll(installDir, "ocp"));
+  });
+
+  it("of the gate in docs/teardown.md and the UPI pages is what it prints", async () => {
+    const gate = (objects: Readonly<Record<string, object>>) =>
+      withApi(objects, (kubeconfig) => command("teardown", "gate", "aws", "--kubeconfig", kubeconfig));
+    const { stdout: closed } = await gate({});
+    const { stdout: open } = await gate({
+      "/configmaps/bootstrap": { data: { status: "complete" } },
+      "/etcds/cluster": { status: { conditions: [{ type: "EtcdBootstrapMemberRemoved", status: "True" }] } },
+      "/kubeapiservers/cluster": { status: { nodeStatuses: [{ currentRevision: 1 }] } },
+      "/infrastructures/cluster": { status: { controlPlaneTopology: "SingleReplica" } },
+    });
+    expectSample("docs/teardown.md", closed);
+    for (const page of ["teardown", ...clouds.map((platform) => `upi-${platform}`)])
+      expectSample(`docs/${page}.md`, open);
   });
 });

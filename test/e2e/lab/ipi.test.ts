@@ -130,7 +130,7 @@ describe("a lab with `ipi: true`", () => {
     expect(await command("gather", "--name", stacks.name, "--out", archive)).toMatchObject({ code: 0, stderr: "" });
     expect(await run("lab", "finish", "--name", stacks.name)).toEqual({
       code: 0,
-      stdout: "The bootstrap has ended: the cluster stands alone. The installer has removed the bootstrap machine.\n",
+      stdout: "The bootstrap has ended. The installer has removed the bootstrap machine.\n",
       stderr: "",
     });
     expect((await run("teardown", "report", "--config", stacks.configFile, "local")).stdout).toMatch(
