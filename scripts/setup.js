@@ -4,8 +4,9 @@
 //   --for-e2e      `npm run test:e2e`: the lab, and the other programs that its tests run
 //   --for-clouds   `npm run test:clouds`: root, and Debian packages
 //   --for-vm       `npm run test:vm`: Debian packages beside the lab's
+//   --for-render   `npm run docs:render`: a browser
 import { spawn, spawnSync } from "node:child_process";
-import { cloudPrograms, e2ePrograms, labPrograms, vmPrograms } from "./debian-packages.js";
+import { cloudPrograms, e2ePrograms, labPrograms, renderPrograms, vmPrograms } from "./debian-packages.js";
 import { downloadGoPrograms, isDownloadable } from "../lab/downloads.js";
 import { ensureDependencies } from "../src/runtime/packages.js";
 import { ensureGoProgram, labGoPrograms, mustBeBuilt, oldProxies, titleOf } from "../lab/go-programs.js";
@@ -19,6 +20,7 @@ const forE2e = isFor("e2e");
 const forLab = forE2e || isFor("lab");
 const forClouds = isFor("clouds");
 const forVm = isFor("vm");
+const forRender = isFor("render");
 
 /** Go programs that the tests need beside the lab's; a lab with `ipi: true` builds the installer's itself. */
 const testGoPrograms = /** @type {const} */ (["kubernetes-schema", "load", "installer-rewrite", ...oldProxies]);
@@ -50,16 +52,18 @@ function ensurePackages(programs) {
   const missing = Object.entries(programs).filter(([program]) => isMissing(program));
   const packages = [...new Set(missing.map(([, name]) => name))];
   if (packages.length === 0) return;
-  const command = `apt-get install --yes --no-install-recommends ${packages.join(" ")}`;
+  // Another program may be installing packages at this moment, as unattended-upgrades does after a machine starts.
+  const apt = "apt-get --option DPkg::Lock::Timeout=300";
+  const command = `${apt} install --yes --no-install-recommends ${packages.join(" ")}`;
   if (process.getuid?.() !== 0 || isMissing("apt-get"))
     stop(
       `These programs are missing: ${missing.map(([program]) => program).join(", ")}; to install them, run as root: ${command}`,
     );
   console.error(`Installing Debian packages: ${packages.join(", ")} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  for (const step of ["apt-get update", command]) {
-    const apt = spawnSync("sh", ["-c", step], { env, encoding: "utf8" });
-    if (apt.status !== 0) stop(`"${step}" failed: ${apt.stderr.trim().split("\n").at(-1) ?? ""}`);
+  for (const step of [`${apt} update`, command]) {
+    const { status, stderr } = spawnSync("sh", ["-c", step], { env, encoding: "utf8" });
+    if (status !== 0) stop(`"${step}" failed: ${stderr.trim().split("\n").at(-1) ?? ""}`);
   }
 }
 
@@ -111,6 +115,8 @@ await orStop(() => {
 });
 
 if (forClouds) ensurePackages(cloudPrograms);
+
+if (forRender) ensurePackages(renderPrograms);
 
 if (forLab) ensurePackages({ ...labPrograms, ...(forE2e && e2ePrograms), ...(forVm && vmPrograms) });
 

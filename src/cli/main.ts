@@ -20,6 +20,20 @@ export async function main(
   argv: readonly string[],
   output: Output = outputTo(process.stdout, process.stderr),
 ): Promise<number> {
+  const program = createProgram(output);
+  try {
+    await program.parseAsync(argv);
+    return output.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof UserError) for (const found of error.problems) output.error(describeProblem(found));
+    else output.usage(`${inspect(error)}\n`);
+    return 1;
+  }
+}
+
+/** All commands, with their arguments and options. */
+export function createProgram(output: Output): Command {
   const program = new Command("konnectivity-bootstrap")
     .description(description)
     .version(version)
@@ -49,15 +63,7 @@ export async function main(
           output.usage(text);
         },
       });
-  try {
-    await program.parseAsync(argv);
-    return output.exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof UserError) for (const found of error.problems) output.error(describeProblem(found));
-    else output.usage(`${inspect(error)}\n`);
-    return 1;
-  }
+  return program;
 }
 
 /** Commander does not mark the options that a command cannot do without. */
