@@ -199,7 +199,7 @@ const sentences = {
   "ipi-cluster-exists": (p: { found: string }) =>
     `openshift-install has already started to create a cluster from this folder (${p.found}): start again in a new folder.`,
   "ipi-upi-platform": (p: { platform: string }) =>
-    `openshift-install does not create machines on platform ${p.platform}: build the payload with "npx konnectivity-bootstrap payload build", and pass it to your bootstrap machine.`,
+    `openshift-install does not create machines on platform ${p.platform}: build the payload with "npx konnectivity-bootstrap payload build <install-dir> --out <dir>", and pass it to your bootstrap machine.`,
   "ipi-without-tunnel": (p: { tunnel: string }) =>
     `The config has \`tunnel: ${p.tunnel}\`, so there is nothing to add to bootstrap.ign: set options of a tunnel instead, or use another config file.`,
   "ipi-consumed": (p: { file: string; folder: string }) =>
