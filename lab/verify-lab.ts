@@ -163,7 +163,10 @@ class LabLooks {
     if (this.#view.calls() === undefined) return notLookedAt("the webhook is not running");
     const when = this.#view.ended() ? "after" : "before";
     const made = this.#view.create(this.#lab.node, {});
-    return passedIf(made.code === 201 && made.calls === 1, `${when} the bootstrap's end, a ConfigMap: ${said(made)}`);
+    return passedIf(
+      made.code === 201 && made.calls === 1,
+      `${when} the end of the bootstrap, a ConfigMap: ${said(made)}`,
+    );
   }
 
   #flagIsThere(): CheckResult {
