@@ -158,7 +158,7 @@ const sentences = {
   "cluster-another": (p: { server: string; found: string; wanted: string }) =>
     `${p.server} is the API of the cluster ${p.found}, not of ${p.wanted}, so nothing was changed: set teardown.kubeconfig or KUBECONFIG to the kubeconfig of ${p.wanted}.`,
   "platform-not-configured": (p: { platform: string }) =>
-    `${p.platform} is not in the config, so the report does not know which resources to look for: add it again, or name the right config file with --config.`,
+    `${p.platform} is not in the config, so the resources to look for are unknown: add it again, or name the right config file with --config.`,
   "gate-reason-missing": (p: { variable: string }) =>
     `${p.variable} is set but empty, so nothing was changed: set it to the reason why the machine can be removed although the gate is closed.`,
   "state-unreadable": (p: { stack: string; folder: string; reason: string }) =>
