@@ -83,7 +83,7 @@ describe("the demonstration, interrupted", () => {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const { code, said } = await interruptedAt(child, "the machines are starting", () => child.kill("SIGTERM"));
-    expect(said).toContain("Interrupted: the lab goes.");
+    expect(said).toContain("Interrupted: removing the lab.");
     expect(leftOf(name)).toEqual([]);
     const processes = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(folder));
     expect(processes).toEqual([]);

@@ -288,7 +288,7 @@ describe("status, used wrongly", () => {
     expect(await command("status", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringContaining("No lab named nobody runs here") as string,
+      stderr: expect.stringContaining("No lab named nobody is running") as string,
     });
     expect(await command("status", "--ssh=-oProxyCommand=x")).toMatchObject({ code: 2, stdout: "" });
   });

@@ -112,7 +112,7 @@ describe("the gate", () => {
     });
     const { code, stderr } = await open(" ");
     expect(code).toBe(1);
-    expect(stderr).toContain("is set but says nothing");
+    expect(stderr).toContain("is set but empty");
   });
 });
 

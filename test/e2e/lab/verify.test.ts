@@ -81,7 +81,7 @@ describe("verify, with a tunnel as it is by default", () => {
     reportAgent(lab, "True");
     const { code, report } = byKubeconfig(lab);
     expect(report).toMatchObject({ passed: 3, failed: 0, notLookedAt: 13 });
-    expect(seenOf(report.results, "step-3")).toBe("DaemonSet konnectivity-agent; a pod runs on node-0");
+    expect(seenOf(report.results, "step-3")).toBe("DaemonSet konnectivity-agent; pods run on node-0");
     expect(seenOf(report.results, "security-7")).toContain("openssl s_client -connect 10.0.0.10:8091");
     expect(code).toBe(0);
   }, 120_000);
@@ -215,7 +215,7 @@ describe("verify, used wrongly", () => {
     expect(await command("verify", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringContaining("No lab named nobody runs here") as string,
+      stderr: expect.stringContaining("No lab named nobody is running") as string,
     });
     expect(await command("verify", "--kubeconfig", "x", "--finish")).toMatchObject({
       code: 1,
