@@ -14,6 +14,7 @@ import { payloadCommand } from "./payload.ts";
 import { statusCommand } from "./status.ts";
 import { teardownCommand } from "./teardown.ts";
 import { verifyCommand } from "./verify.ts";
+import { webhooksCommand } from "./webhooks.ts";
 
 /** Runs one command. @returns the exit code: 0 success, 1 bad input, 2 wrong usage */
 export async function main(
@@ -41,6 +42,7 @@ export function createProgram(output: Output): Command {
     .addCommand(ipiCommand(output))
     .addCommand(payloadCommand(output))
     .addCommand(configCommand(output))
+    .addCommand(webhooksCommand(output))
     .addCommand(exampleCommand(output))
     .addCommand(labCommand(output))
     .addCommand(verifyCommand(output))
