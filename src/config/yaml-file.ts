@@ -19,11 +19,11 @@ export function readYaml(file: string, advice: string): YamlFile {
   const document = parseDocument(readUserFile(file, advice), { prettyErrors: true, lineCounter });
   const errors = [...document.errors, ...document.warnings].map((error) => {
     const [at] = error.linePos ?? [];
-    const place = at === undefined ? "" : ` at line ${at.line}, column ${at.col}`;
-    return problem("config-not-yaml", {
-      file,
-      detail: `${error.message.split("\n")[0]?.replace(/ at line.*$|; please use YAML.*$/, "") ?? ""}${place}`,
-    });
+    const detail = error.message.split("\n")[0]?.replace(/ at line.*$|; please use YAML.*$/, "") ?? "";
+    return {
+      ...problem("config-not-yaml", { file, detail }),
+      ...(at !== undefined && { position: { file, line: at.line, column: at.col } }),
+    };
   });
   if (errors.length > 0) throw new UserError(...errors);
   return {

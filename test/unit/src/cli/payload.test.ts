@@ -335,7 +335,7 @@ describe("payload build", () => {
     [
       "a sign that is missing",
       "tunnel:\n  agents: {kind: Pod\n",
-      /config\.yaml is not YAML that can be read: .* at line 3, column 1; mend that place\.$/,
+      /config\.yaml:3:1: .*config\.yaml is not YAML that can be read: .*; mend that place\.$/,
     ],
     ["an alias of nothing", "tunnel: *nothing\n", /config\.yaml is not YAML that can be read: /],
   ])("says where the config is not YAML: %s", async (_, text, message) => {

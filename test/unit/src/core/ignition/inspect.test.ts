@@ -171,7 +171,7 @@ describe("what is neither", () => {
     ["a pointer of openshift-install", '{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://x/"}]}}}'],
   ])("is refused: %s", (_, text) => {
     expect(problemsOf(() => inspect(text, "some.ign"))).toEqual([
-      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string },
+      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string, file: "some.ign" },
     ]);
   });
 });
