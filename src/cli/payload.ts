@@ -5,7 +5,8 @@ import { inspect, makePayload, requiredIngressOf } from "../core/bootstrap.ts";
 import { firewallScript, otherFirewalls } from "../core/konnectivity/firewall-commands.ts";
 import { useConfig } from "../config/config-file.ts";
 import { configFormat } from "../../stacks/platforms.ts";
-import { readInstallDir } from "../config/install-dir.ts";
+import { bootstrapIgnOf, readInstallDir } from "../config/install-dir.ts";
+import { aboutFile } from "../core/errors.ts";
 import { folderWarnings } from "../files/private-folder.ts";
 import { readUserFile, writeUserFiles } from "../files/user-file.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
@@ -69,7 +70,8 @@ export function payloadCommand(output: Output): Command {
     .argument("<file>", "payload.ign or pointer.ign")
     .option(...jsonOption)
     .action((file: string, options: { json?: boolean }) => {
-      const found = inspect(readUserFile(file, "give the payload.ign or pointer.ign that you built"), file);
+      const text = readUserFile(file, "give the payload.ign or pointer.ign that you built");
+      const found = aboutFile(file, () => inspect(text, file));
       if (options.json === true) output.json(found);
       else output.text(found.kind === "payload" ? describePayload(found) : describePointer(found));
     });
@@ -95,22 +97,26 @@ export function payloadCommand(output: Output): Command {
 function firewall(folder: string, options: FirewallOptions, output: Output): void {
   const found = useConfig(configFormat, options.config, advice, ({ tunnel }) => {
     const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
-    return { ...requiredIngressOf(bootstrapIgn, tunnel, new Date()), metadata };
+    const rule = aboutFile(bootstrapIgnOf(folder), () => requiredIngressOf(bootstrapIgn, tunnel, new Date()));
+    return { ...rule, metadata };
   });
   const { firewall: rule, warnings, metadata } = found;
   output.warnings(warnings);
   const answer = { cluster: metadata?.infraID ?? null, rule: rule ?? null };
   const program = firewallPrograms[options.format];
-  if (options.json === true || options.format === "json") output.json(answer);
+  if (options.json === true) output.json(answer);
+  else if (options.format === "json") output.text(`${JSON.stringify(answer, undefined, 2)}\n`);
   else if (rule === undefined) output.text("# The tunnel is off: no rule is needed.\n");
   else if (program === undefined) output.text(stringify(answer, { lineWidth: 0 }));
   else output.text(firewallScript(program, rule, metadata?.infraID));
 }
 
 function build(folder: string, options: BuildOptions, output: Output): void {
+  output.doing("Building the payload");
   const { tunnel, metadata, payload } = useConfig(configFormat, options.config, advice, ({ tunnel }) => {
     const { bootstrapIgn, metadata } = readInstallDir(configFormat, folder);
-    return { tunnel, metadata, payload: makePayload(bootstrapIgn, tunnel, new Date()) };
+    const payload = aboutFile(bootstrapIgnOf(folder), () => makePayload(bootstrapIgn, tunnel, new Date()));
+    return { tunnel, metadata, payload };
   });
   const pointer = buildPointer(options, payload.sha512);
   const [payloadFile, pointerFile] = fileNames.map((name) => join(options.out, name)) as [string, string];

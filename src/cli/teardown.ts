@@ -43,29 +43,42 @@ function gateCommand(output: Output): Command {
     .option(...configOption)
     .option(...kubeconfigOption)
     .option("--wait <minutes>", "wait that long until it does not (default: the config's waitMinutes)", minutes)
-    .action(async (platform: string, options: TeardownOptions & { wait?: number }) => {
+    .option(...jsonOption)
+    .action(async (platform: string, options: TeardownOptions & { wait?: number; json?: boolean }) => {
       const reason = gateOverride(process.env);
       if (reason !== undefined) {
-        output.text(inLines([`The gate is opened by hand (${gateVariable}): ${reason}`]));
+        if (options.json === true) output.json({ override: reason, conditions: [] });
+        else output.text(inLines([`The gate is opened by hand (${gateVariable}): ${reason}`]));
         return;
       }
       const config = configFor(options);
       const wait = options.wait ?? config.teardown.waitMinutes;
       const lab = labNameIn(configFormat, config, platform);
       if (lab !== undefined && options.kubeconfig === undefined) {
-        await inLab(platform, lab, ["gate", `--wait=${wait}`], output);
+        await inLab(
+          platform,
+          lab,
+          {
+            words: ["gate", `--wait=${wait}`],
+            json: options.json === true,
+            nothing: { override: null, conditions: [] },
+          },
+          output,
+        );
         return;
       }
+      output.doing("Asking the cluster");
       const { waitForGate } = await import("../cluster/gate.ts");
       await waitForGate({
         kubeconfig: kubeconfigFor(options, config),
         infraId: infraIdFor(platform, options),
         waitMinutes: wait,
-        report: (text) => {
-          output.text(text);
+        report: (text, conditions) => {
+          if (options.json === true) output.json({ override: null, conditions });
+          else output.text(text, { yes: "good", "not yet": "unclear" });
         },
         progress: (text) => {
-          output.progress?.(text);
+          output.doing(text);
         },
       });
     });
@@ -81,19 +94,28 @@ function sweepCommand(output: Output): Command {
     )
     .option(...configOption)
     .option(...kubeconfigOption)
-    .action(async (platform: string | undefined, options: TeardownOptions, command: Command) => {
+    .option(...jsonOption)
+    .action(async (platform: string | undefined, options: SweepOptions, command: Command) => {
       if (platform === undefined) {
-        if (options.kubeconfig === undefined) command.error("error: name the platform, or give --kubeconfig");
-        await sweep(options.kubeconfig, undefined, output);
+        const { kubeconfig } = options;
+        if (kubeconfig === undefined)
+          command.error("error: name the platform, or give --kubeconfig", { code: "commander.missingArgument" });
+        await sweep({ ...options, kubeconfig }, undefined, output);
         return;
       }
       const config = configFor(options);
       const lab = labNameIn(configFormat, config, platform);
       if (lab !== undefined && options.kubeconfig === undefined) {
-        await inLab(platform, lab, ["sweep"], output);
+        await inLab(
+          platform,
+          lab,
+          { words: ["sweep"], json: options.json === true, nothing: { deleted: [], left: [] } },
+          output,
+        );
         return;
       }
-      await sweep(kubeconfigFor(options, config), infraIdFor(platform, options), output);
+      const kubeconfig = kubeconfigFor(options, config);
+      await sweep({ ...options, kubeconfig }, infraIdFor(platform, options), output);
     });
 }
 
@@ -108,6 +130,7 @@ function reportCommand(output: Output): Command {
     .option(...jsonOption)
     .addOption(new Option("--last-step", "run by Terraform, when everything else is gone").hideHelp())
     .action(async (platform: string, options: TeardownOptions & { json?: boolean; lastStep?: boolean }) => {
+      output.doing("Looking for what is left");
       const config = configFor(options);
       const { reportOf } = await import("./teardown-report.ts");
       const rows = await reportOf({
@@ -116,28 +139,45 @@ function reportCommand(output: Output): Command {
         kubeconfig: isLab(platform) ? undefined : kubeconfigFor(options, config),
         lastStep: options.lastStep ?? false,
       });
-      if (options.json === true) output.json(rows);
-      else output.text(table(rows));
+      if (options.json === true) output.json({ ...counts(rows), results: rows });
+      else output.text(table(rows), { gone: "good", terminating: "unclear", left: "bad", "not looked at": "unclear" });
       const nothingSeen = rows.every(({ state }) => state === "not looked at");
       if (nothingSeen || rows.some(({ state }) => state === "left")) output.exitCode = 1;
     });
 }
 
+interface LabStep {
+  readonly words: readonly string[];
+  readonly json: boolean;
+  /** The result as JSON if there is no cluster. */
+  readonly nothing: object;
+}
+
 /** Runs a step on the lab's node, which can reach the lab's API. */
-async function inLab(platform: string, name: string, words: readonly string[], output: Output): Promise<void> {
+async function inLab(platform: string, name: string, { words, json, nothing }: LabStep, output: Output): Promise<void> {
   const { LabMachine } = await import("../../lab/machine.ts");
   const node = LabMachine.ifRunning({ lab: name, name: "node-0", folder: join(labFolder(name), "node-0") });
   if (node === undefined) {
-    output.text(`The lab ${name} does not run: there is no cluster to ask.\n`);
+    if (json) output.json(nothing);
+    else output.text(`The lab ${name} does not run: there is no cluster to ask.\n`);
     return;
   }
-  const [step = "", ...rest] = words;
+  const [step = "", ...rest] = [...words, ...(json ? ["--json"] : [])];
   const line = [process.execPath, program, "teardown", step, ...rest, "--kubeconfig=/opt/lab/kubeconfig", platform];
   const [command = "", ...args] = node.enter(line);
   output.exitCode = spawnSync(command, args, { stdio: "inherit", cwd: "/" }).status ?? 1;
 }
 
-async function sweep(kubeconfig: string, infraId: string | undefined, output: Output): Promise<void> {
+interface SweepOptions extends TeardownOptions {
+  readonly json?: boolean;
+}
+
+async function sweep(
+  { kubeconfig, json = false }: SweepOptions & { kubeconfig: string },
+  infraId: string | undefined,
+  output: Output,
+): Promise<void> {
+  output.doing("Deleting what is left in the cluster");
   const { sweepCluster } = await import("../cluster/sweep.ts");
   const warn = (message: string) => {
     output.warnings([{ code: "sweep", message }]);
@@ -146,21 +186,32 @@ async function sweep(kubeconfig: string, infraId: string | undefined, output: Ou
   if ("unreachable" in swept) {
     const command = `oc delete namespace ${namespace} --wait=false`;
     warn(`${swept.unreachable} The agents may be left in the cluster: ${command}`);
+    if (json) output.json({ deleted: [], left: [], unreachable: swept.unreachable });
     return;
   }
   const { deleted, left } = swept;
   for (const { name, reason, command } of left) warn(`${name} could not be deleted (${reason}): ${command}`);
-  if (deleted.length > 0) output.text(inLines([`Deleted: ${deleted.join(", ")}`]));
+  if (json) output.json({ deleted, left });
+  else if (deleted.length > 0) output.text(inLines([`Deleted: ${deleted.join(", ")}`]));
   else if (left.length === 0) output.text("Nothing of the tunnel was left in the cluster.\n");
 }
+
+const count = (rows: readonly ReportRow[], state: ReportRow["state"]) =>
+  rows.filter((row) => row.state === state).length;
+const counts = (rows: readonly ReportRow[]) => ({
+  gone: count(rows, "gone"),
+  terminating: count(rows, "terminating"),
+  left: count(rows, "left"),
+  notLookedAt: count(rows, "not looked at"),
+});
 
 function table(rows: readonly ReportRow[]): string {
   const lines = rows.map(
     ({ state, what, note }) => `${state.padEnd(13)} ${what}${note === undefined ? "" : `  (${note})`}`,
   );
-  const count = (state: ReportRow["state"]) => rows.filter((row) => row.state === state).length;
-  const nothing = count("not looked at") === rows.length ? "Nothing could be looked at: something may be left.\n" : "";
-  return `${inLines(lines)}\n${nothing}${count("gone")} gone, ${count("terminating")} terminating, ${count("left")} left, ${count("not looked at")} not looked at.\n`;
+  const { gone, terminating, left, notLookedAt } = counts(rows);
+  const nothing = notLookedAt === rows.length ? "Nothing could be looked at: something may be left.\n" : "";
+  return `${inLines(lines)}\n${nothing}${gone} gone, ${terminating} terminating, ${left} left, ${notLookedAt} not looked at.\n`;
 }
 
 function minutes(text: string): number {

@@ -22,9 +22,12 @@ export function verifyCommand(output: Output): Command {
     .option("--finish", "also end the lab's bootstrap, and look at what is left")
     .option(...jsonOption)
     .action(async (options: VerifyOptions) => {
-      const rows = await verify(options);
+      output.doing("Checking the tunnel");
+      const rows = await verify(options, (title) => {
+        output.doing(`Checking: ${title}`);
+      });
       if (options.json === true) output.json({ ...counts(rows), results: rows });
-      else output.text(table(rows));
+      else output.text(table(rows), { passed: "good", failed: "bad", "not looked at": "unclear" });
       if (rows.some(({ result }) => result === "failed")) output.exitCode = 1;
     });
 }
@@ -36,17 +39,17 @@ export function checkOptions({ name, kubeconfig, finish }: VerifyOptions): void 
   if (wrong.length > 0) throw new UserError(...wrong.map((flag) => problem("verify-lab-only", { flag })));
 }
 
-async function verify(options: VerifyOptions): Promise<VerifiedCheck[]> {
+async function verify(options: VerifyOptions, begin: (title: string) => void): Promise<VerifiedCheck[]> {
   checkOptions(options);
   const { name = defaultLabName, kubeconfig, finish = false } = options;
   const { runChecks } = await import("../cluster/verify.ts");
   if (kubeconfig !== undefined) {
     const { clusterChecks } = await import("../cluster/verify-cluster.ts");
-    return runChecks(await clusterChecks(kubeconfig));
+    return runChecks(await clusterChecks(kubeconfig), begin);
   }
   mustBeRoot();
   const { labChecks } = await import("../../lab/verify-lab.ts");
-  return runChecks(labChecks(await runningLab(name), { finish }));
+  return runChecks(labChecks(await runningLab(name), { finish }), begin);
 }
 
 const count = (rows: readonly VerifiedCheck[], result: Outcome) => rows.filter((row) => row.result === result).length;

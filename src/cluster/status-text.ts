@@ -12,6 +12,18 @@ const states: Record<Status["state"], string> = {
   unknown: "not known: look at the bootstrap machine too (--ssh)",
 };
 
+/** The words of the text that tell how the tunnel is. */
+export const statusVerdicts = {
+  [states.carries]: "good",
+  [states.waiting]: "unclear",
+  [states.broken]: "bad",
+  [states.ended]: "good",
+  "not known": "unclear",
+  wrong: "bad",
+  unknown: "unclear",
+  waiting: "unclear",
+} as const;
+
 /** The status as text for people, safe to print. It does not depend on the time, so that --watch can compare texts. */
 export function statusText(status: Status): string {
   const { state, server, agents, cluster, findings } = status;

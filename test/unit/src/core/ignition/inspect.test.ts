@@ -306,13 +306,15 @@ describe("no secret", () => {
   function run(...args: string[]): string {
     const said: string[] = [];
     const stream = { write: (text: string | Uint8Array) => said.push(String(text)) > 0 };
-    const command = payloadCommand(outputTo(stream, stream));
+    const output = outputTo(stream, stream);
+    const command = payloadCommand(output);
     try {
       command.parse(args, { from: "user" });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       said.push(error.message, JSON.stringify(error.problems));
     }
+    output.end({ exitCode: 0, errors: [], json: "document" });
     expect(said.join("")).not.toBe("");
     return said.join("\n");
   }
