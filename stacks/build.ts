@@ -52,7 +52,7 @@ export function build({ config, installDir }: Loaded, now: Date): Built {
   });
   const destroyOnly: Warning = {
     code: "destroy-only",
-    message: `${missing ? `The install folder ${shown} (installDir) is not there` : `There is no bootstrap.ign in ${shown}`}: what was deployed can be destroyed, but nothing can be deployed.`,
+    message: `${missing ? `The install folder ${shown} (installDir) does not exist` : `There is no bootstrap.ign in ${shown}`}: you can destroy what is deployed, but you cannot deploy.`,
   };
   return {
     payload: built === undefined ? { present: false, why: `there is no bootstrap.ign in ${shown}` } : toInput(built),

@@ -16,7 +16,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
   const words = args.filter((arg) => !arg.startsWith("--"));
   if (words[0] !== "delete") {
-    console.error(`oc: this fake knows delete only, not ${words[0] ?? "nothing"}`);
+    console.error(`oc: this fake supports only delete, not ${words[0] ?? "an empty command"}`);
     return 1;
   }
   const cluster = connect(option("kubeconfig") ?? "");
@@ -24,7 +24,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const [kind = "", name = ""] = word.split("/");
     const known = kinds[kind.split(".")[0] ?? ""];
     if (known === undefined) {
-      console.error(`oc: this fake does not know ${kind}`);
+      console.error(`oc: this fake does not support ${kind}`);
       return 1;
     }
     const there = await cluster.delete({ ...known, metadata: { name, namespace: option("namespace") } });

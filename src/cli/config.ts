@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { Argument, Command } from "commander";
 import { readInputs } from "../../stacks/inputs.ts";
-import { configFileOf, configVariable } from "../../stacks/load.ts";
+import { configFileOf, withoutConfig } from "../../stacks/load.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import type { Inputs } from "../../stacks/resolve.ts";
 import { configJsonSchema } from "../config/schema.ts";
@@ -12,14 +12,10 @@ import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { defaultAgentPort, isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
+import { type ConfigOptions, configFileFor, configOption, withConfig } from "./config-option.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { cdktfCommand, ownCommand } from "./printed-commands.ts";
-
-export const configOption = [
-  "--config <file>",
-  `Config file (default: the one that ${configVariable} names, or konnectivity.yaml)`,
-] as const;
 
 const cloudNames = configFormat.clouds.map(({ name }) => name);
 
@@ -45,22 +41,20 @@ export function configCommand(output: Output): Command {
       if (options.json === true) output.json({ platform, file, next: check });
       else output.text(inLines([`${file} is written. Fill it in, then run:`, `  ${check}`]));
     });
-  command
-    .command("check")
+  withConfig(command.command("check"))
     .description("Check the config file and the files that it names, and list what a deploy creates")
-    .option(...configOption)
     .option(...jsonOption)
-    .action(async (options: { config?: string; json?: boolean }) => {
+    .action(async (options: ConfigOptions & { json?: boolean }) => {
       output.doing("Reading the config file");
-      const file = options.config ?? configFileOf(process.env);
+      const file = configFileFor(options);
       const inputs = readInputs(file, new Date(), { installDirRequired: true });
       output.warnings(inputs.warnings);
       output.doing("Describing the stacks");
       const stacks = await describedStacks(inputs);
       const { checkStateFolder } = await import("../../stacks/app.ts");
       if (inputs.stateFolder !== undefined) checkStateFolder(inputs.stateFolder);
-      if (options.json === true) output.json(toJson(inputs, stacks));
-      else output.text(describe(inputs, stacks));
+      if (options.json === true) output.json(toJson(file, inputs, stacks));
+      else output.text(describe(file, inputs, stacks));
     });
   command
     .command("schema")
@@ -86,12 +80,12 @@ function tunnelOf(inputs: Inputs): Inputs["tunnel"] {
   return lab?.tunnel ?? inputs.tunnel;
 }
 
-function toJson(inputs: Inputs, stacks: Record<string, MadeResource[]>): object {
-  const { configFile, infraId, payload, state, stateFolder } = inputs;
+function toJson(file: string | undefined, inputs: Inputs, stacks: Record<string, MadeResource[]>): object {
+  const { infraId, payload, state, stateFolder } = inputs;
   const [[backend, options] = []] = Object.entries(state);
   return {
     cluster: infraId,
-    config: configFile ?? null,
+    config: file ?? null,
     payload: hasOnlyLabs(inputs)
       ? null
       : payload.present
@@ -104,7 +98,7 @@ function toJson(inputs: Inputs, stacks: Record<string, MadeResource[]>): object 
   };
 }
 
-function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
+function describe(file: string | undefined, inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
   const { tunnelPort, payload, state, labs } = inputs;
   const ofCluster = [
     `cluster   ${inputs.infraId}`,
@@ -112,6 +106,7 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
   ];
   const onlyLabs = hasOnlyLabs(inputs);
   const lines = [
+    `config    ${file ?? `none: ${withoutConfig.stacks}`}`,
     // A lab has neither.
     ...(onlyLabs ? [] : ofCluster),
     ...Object.values(labs).map(({ description }) => `lab       ${description}`),
@@ -129,6 +124,7 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
     ]),
     "",
     `next      ${nextCommand(inputs)}`,
+    ...(file === undefined ? [`          ${withoutConfig.advice}`] : []),
   ];
   return inLines(lines);
 }

@@ -17,11 +17,16 @@ export async function addressesIn(inputs: Where, stack: string): Promise<readonl
   return readState(stateFileOf(inputs.stateFolder, stack))?.addresses;
 }
 
-/** The ssh destination of the bootstrap machine that was deployed from here, from its stack's output. */
-export async function deployedMachine(inputs: Inputs): Promise<string> {
+/** The ssh destinations of the bootstrap machines that were deployed from here, from the outputs of their stacks. */
+export async function deployedMachines(inputs: Where & { readonly platforms: object }): Promise<string[]> {
   const deployed = configFormat.clouds.filter(({ name }) => name in inputs.platforms);
   const outputs = await Promise.all(deployed.map(({ name }) => outputsOf(inputs, `${name}-bootstrap`)));
-  const found = outputs.flatMap(({ ssh }) => (typeof ssh?.value === "string" ? [ssh.value.replace(/^ssh /, "")] : []));
+  return outputs.flatMap(({ ssh }) => (typeof ssh?.value === "string" ? [ssh.value.replace(/^ssh /, "")] : []));
+}
+
+/** The only one of them. */
+export async function deployedMachine(inputs: Where & { readonly platforms: object }): Promise<string> {
+  const found = await deployedMachines(inputs);
   const [machine, ...others] = found;
   if (machine === undefined || others.length > 0)
     throw new UserError(problem("machine-unclear", { found: found.length === 0 ? "none" : found.join(" and ") }));

@@ -24,10 +24,10 @@ const names = {
 /** `example`: an install folder and a config of a cluster that does not exist, to try the other commands with. */
 export function exampleCommand(output: Output): Command {
   return new Command("example")
-    .description("write a made-up install folder and a config for it, to try the other commands with")
-    .argument("<folder>", "a new or empty folder")
+    .description("Write an example install folder and its config file, to try other commands with")
+    .argument("<folder>", "new or empty folder")
     .addOption(
-      new Option("--platform <platform>", "where the made-up cluster is")
+      new Option("--platform <platform>", "platform of the example cluster")
         .choices(platformNames)
         .argParser(oneOfWords(platformNames, output, installerNames))
         .makeOptionMandatory(),

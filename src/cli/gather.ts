@@ -5,7 +5,7 @@ import { partialOf, reasonOf, writeNewUserFile } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { jsonOption, type Output } from "./output.ts";
-import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { noteTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
 
 /** In the working directory, which is often a repository: this folder has a `.gitignore` of its own. */
 const usualFolder = "konnectivity-gather";
@@ -17,12 +17,12 @@ const logLines = 20_000;
 export function gatherCommand(output: Output): Command {
   return withTarget(
     new Command("gather").description(
-      "logs, health, metrics, certificates' dates and settings in one archive, without secrets",
+      "Collect logs, health, metrics, certificate dates and settings in one archive, without secrets",
     ),
   )
     .option(
       "--out <file>",
-      `the archive (default: one in ${usualFolder}, with the time in its name); one that is there is not touched`,
+      `file to write, which must not exist (default: one in ${usualFolder}, with the time in its name)`,
     )
     .option(...jsonOption)
     .action(async (options: TargetOptions & { out?: string; json?: boolean }) => {
@@ -32,6 +32,7 @@ export function gatherCommand(output: Output): Command {
         import("../cluster/collect.ts"),
       ]);
       const target = await targetOf(options);
+      noteTarget(output, options, target);
       const now = new Date();
       const folder = `${usualFolder}-${now.toISOString().replace(/[:.]/g, "-").slice(0, 19)}`;
       output.doing("Asking the machines and the cluster");

@@ -28,15 +28,11 @@ interface CheckOptions {
 export function ipiCheckCommand(output: Output): Command {
   return new Command("check")
     .description(
-      "whether create cluster took the tunnel, how the tunnel is and what is left of it; exit code 1 if something is wrong",
+      "Check that create cluster uses the payload, that the tunnel works and that nothing is left; exit code 1 if not",
     )
     .argument("<install-dir>", 'folder of "openshift-install create cluster"')
-    .option(
-      "--ssh <destination>",
-      "look at the bootstrap machine too, like core@10.0.0.5, by this machine's ssh",
-      sshDestination,
-    )
-    .option("--watch", "look again and again, and say what changed, until it is over")
+    .option("--ssh <destination>", "bootstrap machine to examine too, like core@10.0.0.5", sshDestination)
+    .option("--watch", "repeat until the bootstrap has ended, and print each change")
     .option(...jsonLinesOption)
     .action(async (folder: string, options: CheckOptions) => {
       let before = "";

@@ -21,18 +21,18 @@ export async function main(
   argv: readonly string[],
   output: Output = outputTo(process.stdout, process.stderr),
 ): Promise<number> {
-  const program = programFor(output);
+  const program = createProgram(output);
   const words = argv.slice(2);
   const { exitCode, errors } = await run(program, words, output);
   output.end({ exitCode, errors, json: jsonFor(program, words) });
   return exitCode;
 }
 
-/** The whole command line. */
-export function programFor(output: Output): Command {
+/** All commands, with their arguments and options. */
+export function createProgram(output: Output): Command {
   const program = new Command("konnectivity-bootstrap")
     .description(description)
-    .version(version, "-V, --version", "Print the version; with --json, all versions that a bug report needs")
+    .version(version, "-V, --version", "print the version; with --json, what a bug report needs")
     .enablePositionalOptions()
     .addCommand(ipiCommand(output))
     .addCommand(payloadCommand(output))
@@ -49,7 +49,7 @@ export function programFor(output: Output): Command {
   for (const command of withSubcommands(program)) {
     if (command.commands.length > 0) command.helpCommand("help [command]", "Print help for a command");
     command
-      .helpOption("-h, --help", "Print help")
+      .helpOption("-h, --help", "print help")
       .exitOverride()
       .showHelpAfterError("(--help shows how)")
       .configureHelp({ optionDescription, minWidthToWrap: 20 })
@@ -87,6 +87,7 @@ async function run(program: Command, words: readonly string[], output: Output): 
 
 /** Problems with the command line itself, which Commander does not find. */
 const usageProblems: readonly ProblemCode[] = [
+  "finish-needs-lab",
   "lab-or-cluster",
   "verify-lab-only",
   "pointer-option-without-url",

@@ -23,6 +23,8 @@ export interface Output {
   /** Prints a result that others follow, on a line of its own, at once. */
   jsonLine(result: object, ok: boolean): void;
   warnings(warnings: readonly Warning[]): void;
+  /** What is worth knowing beside the result, and no reason for concern. */
+  note(message: string): void;
   error(message: string): void;
   /** Reports wrong usage. */
   usage(text: string): void;
@@ -35,9 +37,9 @@ export interface Output {
 }
 
 /** The option with which a command calls `Output.json`. */
-export const jsonOption = ["--json", "Print JSON"] as const;
+export const jsonOption = ["--json", "print JSON"] as const;
 /** The same for a command with --watch, which calls `Output.jsonLine` then. */
-export const jsonLinesOption = ["--json", "Print JSON; with --watch, one line for each change"] as const;
+export const jsonLinesOption = ["--json", "print JSON; with --watch, one line for each change"] as const;
 
 /** The version of the JSON that commands print. It changes when a key is removed or means something else. */
 export const formatVersion = 1;
@@ -137,6 +139,9 @@ export function outputTo(stdout: Stream, stderr: Stream, props: OutputProps = {}
       progress?.done();
       if (result === undefined && (errors.length === 0 || json === undefined)) return;
       printJson(envelope(exitCode === 0, result ?? {}, errors), json === "line" ? undefined : 2);
+    },
+    note: (message) => {
+      print(stderr, `${oneLine(message)}\n`);
     },
     exitCode: 0,
   };

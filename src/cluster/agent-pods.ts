@@ -15,22 +15,22 @@ export interface AgentPod {
   /** Whether its readiness does not depend on a connection: the agents of the installer's own tunnel have no such probe. */
   readonly unprobed?: true;
   readonly restarts: number;
-  /** The address and port that it dials. @default - its arguments do not say it */
+  /** The address and port that it dials. @default - not in its arguments */
   readonly dials?: string;
-  /** @default - the API could not get it */
+  /** @default - the API did not return it */
   readonly log?: string;
   /** Why there is no log. Through the bootstrap kube-apiserver a log needs the tunnel. */
   readonly noLog?: string;
   readonly reason: Reason | undefined;
 }
 
-/** What the API reports about the agents, or why it could not be asked. */
+/** What the API reports about the agents, or why the request failed. */
 export type AgentPods =
   | {
       /** Whether the bootstrap has ended, by the condition that openshift-install waits for. */
       readonly ended: boolean;
       readonly pods: readonly AgentPod[];
-      /** Warnings of the tunnel's namespace: what kept something from starting. */
+      /** Warning events in the tunnel's namespace, which say why something did not start. */
       readonly events: readonly string[];
     }
   | { readonly unreachable: string };
@@ -50,7 +50,7 @@ export async function collectAgentPods(api: ClusterApi, logLines: number): Promi
       events: [...new Set(sentences)],
     };
   } catch (error) {
-    return { unreachable: `${api.server} cannot be asked: ${describeApiError(error)}` };
+    return { unreachable: `the request to ${api.server} failed: ${describeApiError(error)}` };
   }
 }
 
@@ -115,5 +115,5 @@ function messageOf({ code, body }: ApiException<unknown>): string {
   } catch {
     // Not every body is a Status object.
   }
-  return `it says ${code}`;
+  return `the API returned ${code}`;
 }

@@ -18,7 +18,7 @@ export interface GateProps {
   readonly progress: (text: string) => void;
 }
 
-/** Asks the cluster until it no longer needs its bootstrap machine. Throws a UserError when the time is up. */
+/** Waits until the cluster no longer needs its bootstrap machine. Throws a UserError when the time is up. */
 export async function waitForGate({ kubeconfig, infraId, waitMinutes, report, progress }: GateProps): Promise<void> {
   const api = connectOrExplain(kubeconfig);
   const end = Date.now() + 60_000 * waitMinutes;
@@ -53,14 +53,14 @@ async function readGate(api: ClusterApi, infraId: string | undefined): Promise<G
     return { conditions: await readConditions(api) };
   } catch (error) {
     if (error instanceof UserError) throw error;
-    return { unreachable: `${api.server} cannot be asked: ${describeApiError(error)}` };
+    return { unreachable: `the request to ${api.server} failed: ${describeApiError(error)}` };
   }
 }
 
 function closed(state: GateState): UserError {
   if ("unreachable" in state) return blind(state.unreachable);
   const unmet = state.conditions.filter(({ met }) => !met);
-  const waitsFor = unmet.map(({ name, seen }) => `it waits until ${name} (${seen})`).join(", and ");
+  const waitsFor = unmet.map(({ name, seen }) => `${name} (${seen})`).join(", and until ");
   return new UserError(problem("gate-closed", { waitsFor, variable: gateVariable }));
 }
 

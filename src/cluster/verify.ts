@@ -20,15 +20,15 @@ export interface VerifiedCheck extends CheckResult {
 
 /** Seven validation steps and nine security scenarios, in the order of the report. */
 export const titles = {
-  "step-1": "the cluster answers",
+  "step-1": "the cluster responds",
   "step-2": "the server runs on the bootstrap machine",
   "step-3": "agents run on the nodes",
   "step-4": "a webhook runs in the pod network",
   "step-5": "the bootstrap kube-apiserver reaches the webhook",
-  "step-6": "after the bootstrap's end the agents are removed",
+  "step-6": "the agents are removed after the bootstrap",
   "step-7": "a kube-apiserver without the tunnel reaches the webhook",
-  "security-1": "the server has the flag that makes agents prove themselves",
-  "security-2": "the flag's path is right",
+  "security-1": "the server has the flag that requires agents to authenticate",
+  "security-2": "the path in the flag is correct",
   "security-3": "the CA and its certificates are valid",
   "security-4": "the server is ready",
   "security-5": "the agents are ready",

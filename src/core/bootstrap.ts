@@ -14,7 +14,7 @@ import { serializeIgnition, type SerializedConfig, withDigest } from "./ignition
 import { UserError, problem, type Warning } from "./errors.ts";
 import type { Release } from "./releases.ts";
 
-/** A bootstrap machine's payload, and what was learned while it was built. */
+/** A bootstrap machine's payload, and what building it found out. */
 export interface BootstrapPayload extends SerializedConfig {
   readonly release: Release;
   /** The size of bootstrap.ign. */
@@ -23,7 +23,7 @@ export interface BootstrapPayload extends SerializedConfig {
   readonly firewall?: RequiredIngress;
   /** The public keys that it authorizes for core. */
   readonly sshKeys: readonly string[];
-  /** Whether the cluster is made up: then nothing may be deployed for it. */
+  /** Whether the cluster is only an example, for which nothing may be deployed. */
   readonly example: boolean;
   readonly warnings: readonly Warning[];
 }
@@ -122,21 +122,21 @@ function prepare(bootstrapIgn: string, tunnel: Tunnel, now: Date): Prepared {
   };
 }
 
-/** With tokens, node/tunnel.sh derives the server's kubeconfig from this one, so that it must have the expected form. */
+/** With tokens, node/tunnel.sh derives the server's kubeconfig from this one, so this one must have the expected form. */
 function checkKubeconfig(bootstrap: Bootstrap, { authentication }: TunnelOptions): void {
   if (authentication !== "service-account-token") return;
   const refuse = (found: string) =>
     new UserError(problem("token-kubeconfig-unusable", { path: loopbackKubeconfig, found }));
   const file = bootstrap.files.find(({ path }) => path === loopbackKubeconfig);
-  if (file === undefined) throw refuse("it is missing");
+  if (file === undefined) throw refuse("the file is missing");
   try {
     const entries =
       decodeContents(file.contents)
         .toString("utf8")
         .match(/^ {2}user:$/gm)?.length ?? 0;
-    if (entries !== 1) throw refuse(`it has ${entries}`);
+    if (entries !== 1) throw refuse(`the file has ${entries}`);
   } catch (error) {
-    if (error instanceof UndecodableError) throw refuse("it cannot be decoded");
+    if (error instanceof UndecodableError) throw refuse("the file cannot be decoded");
     throw error;
   }
 }

@@ -104,7 +104,7 @@ describe("a platform that is added by docs/adding-a-platform.md", () => {
     expect(node(program, "example", folder, "--platform", "metal")).toMatchObject({ status: 0, stderr: "" });
     expect(node(program, "config", "check", "--config", join(folder, "konnectivity.yaml"))).toMatchObject({
       status: 0,
-      stderr: "warning: The cluster in this bootstrap.ign is a made-up example: nothing can be deployed for it.\n",
+      stderr: "warning: This bootstrap.ign is an example for a cluster that does not exist: it cannot be deployed.\n",
     });
   });
 

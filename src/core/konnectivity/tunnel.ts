@@ -101,7 +101,8 @@ function releaseProblems({ listenAddress, transport }: TunnelOptions, release: R
         options: ["tunnel.listenAddress"],
         release,
         flag: "--agent-bind-address",
-        advice: "it always listens on all addresses; leave it out, or give a newer image and its release",
+        advice:
+          "that server always listens on all addresses; remove the option, or set tunnel.image and tunnel.release to a newer image",
       }),
     );
   if (transport === "tcp" && !knowsFlag("server", release, "server-bind-address"))
@@ -110,7 +111,7 @@ function releaseProblems({ listenAddress, transport }: TunnelOptions, release: R
         options: { "tunnel.transport": transport },
         release,
         flag: "--server-bind-address",
-        advice: `port ${ports.server} would be open on every address; use unix-socket`,
+        advice: `port ${ports.server} would be open on every address; use \`transport: unix-socket\``,
       }),
     );
   return problems;
@@ -119,7 +120,7 @@ function releaseProblems({ listenAddress, transport }: TunnelOptions, release: R
 /** The installer's server has no flag that limits where it listens. */
 export const installerListensOnAll: Warning = {
   code: "listens-on-all",
-  message: `The installer's own tunnel listens on every address of the machine, for agents (${defaultAgentPort}, TLS) and for health (${ports.health}): the firewall rule is what limits it.`,
+  message: `The installer's own tunnel listens on every address of the machine, for agents (${defaultAgentPort}, TLS) and for health (${ports.health}): only the firewall rule limits who can connect.`,
 };
 
 function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
@@ -127,17 +128,17 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
   if (options.authentication === "none")
     warnings.push({
       code: "agents-unauthenticated",
-      message: `AGENTS ARE NOT AUTHENTICATED (authentication: none): whoever reaches port ${options.port} can register as an agent and receive the kube-apiserver's traffic, webhook calls with secrets included.`,
+      message: `AGENTS ARE NOT AUTHENTICATED (authentication: none): anyone who can reach port ${options.port} can register as an agent and receive the kube-apiserver's traffic, including webhook calls with secrets.`,
     });
   if (options.listenAddress !== "all" && !knowsFlag("server", release, "agent-bind-address"))
     warnings.push({
       code: "listens-on-all",
-      message: `The proxy image of release ${release} listens on every address of the machine, for agents (${options.port}, TLS) and for health (${ports.health}): the firewall rule is what limits it.`,
+      message: `The proxy image of release ${release} listens on every address of the machine, for agents (${options.port}, TLS) and for health (${ports.health}): only the firewall rule limits who can connect.`,
     });
   if (options.protocol === "http-connect" && !knowsFlag("server", release, "backend-dial-timeout"))
     warnings.push({
       code: "connect-unbounded",
-      message: `The proxy image of release ${release} does not bound how long an HTTP CONNECT waits for a stuck agent, and answers 200 before it reached anything; gRPC does neither.`,
+      message: `The proxy image of release ${release} has no time limit for an HTTP CONNECT through an agent that hangs, and answers 200 before the connection exists: gRPC has neither problem.`,
     });
   if (options.image !== "release") {
     const unpinned = [options.image.server, options.image.agent ?? options.image.server].filter(
@@ -146,7 +147,7 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
     for (const reference of new Set(unpinned))
       warnings.push({
         code: "image-not-pinned",
-        message: `${reference} is not pinned by digest: what runs with the cluster's traffic can change without this config changing.`,
+        message: `${reference} is not pinned by digest, so the image can change without a change of the config: add @sha256:… to it.`,
       });
   }
   return warnings;

@@ -2,7 +2,7 @@ import { distance as editDistance } from "fastest-levenshtein";
 import { z } from "zod";
 import { UserError, type Problem, problem } from "../errors.ts";
 
-/** Parses `value` by `schema`, or throws every mistake in it with its path, the value found and what was expected. */
+/** Parses `value` by `schema`, or reports every error in it with its path, the value found and what was expected. */
 export function parseConfig<S extends z.ZodType>(schema: S, value: unknown, root: string): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -18,7 +18,7 @@ export function describeIssues(
 ): Problem[] {
   const meant = misspeltOptions(issues, schema, value);
   const problems = issues
-    // That it is missing follows from the misspelling.
+    // A missing option whose name is misspelt is reported as misspelt only.
     .filter((issue) => !meant.includes(issue.path.join(".")))
     .flatMap((issue) => describeIssue(issue, schema, value, root));
   return [...new Map(problems.map((p) => [p.message, p])).values()];
@@ -50,7 +50,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
     );
   }
   const found = valueAt(value, issue.path);
-  // A union's own message says nothing about a part of the object: ask the branch that is one.
+  // A union's own message does not describe errors inside an object, so use the branch that takes objects.
   const branch =
     issue.code === "invalid_union" && typeof found === "object" && found !== null && !Array.isArray(found)
       ? issue.errors.find((issues) =>
@@ -67,7 +67,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
 function show(value: unknown): string {
   if (value === undefined) return "missing";
   const text = jsonOf(value);
-  // Whoever takes the wrong half of a key pair must not find it in a log.
+  // A private key that was given by mistake must not appear in a log.
   if (text.includes("PRIVATE KEY")) return "a private key";
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
@@ -77,7 +77,7 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    return "something that contains itself";
+    return "a value that contains itself";
   }
 }
 
@@ -105,5 +105,5 @@ export function nearestTo(key: string, known: readonly string[]): string | undef
 function hintFor(key: string, known: readonly string[]): string {
   const nearest = nearestTo(key, known);
   if (nearest !== undefined) return `; did you mean ${nearest}`;
-  return known.length > 0 ? `; known here: ${known.join(", ")}` : "";
+  return known.length > 0 ? `; expected one of ${known.join(", ")}` : "";
 }

@@ -41,7 +41,7 @@ describe("what was deployed from here", () => {
       ["status", "--ssh"],
       ["status", "--ssh", "--json"],
     ])
-      expect((await runWith(env, ...words)).stdout).toContain("core@127.0.0.1 cannot be looked at: ");
+      expect((await runWith(env, ...words)).stdout).toContain("core@127.0.0.1 cannot be checked: ");
   }, 60_000);
 
   it("is asked of Terraform where the state is shared, in the folder that cdktf.json names", async () => {

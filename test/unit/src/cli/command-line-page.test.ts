@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { programFor } from "../../../../src/cli/main.ts";
+import { createProgram } from "../../../../src/cli/main.ts";
 import { formatVersion, outputTo } from "../../../../src/cli/output.ts";
 import { projectFile } from "../../../../src/runtime/project-files.js";
 import { withApi } from "../../../support/api.ts";
@@ -26,7 +26,7 @@ describe("docs/command-line.md", () => {
       of.commands.length === 0
         ? [{ words: words.join(" "), of }]
         : of.commands.flatMap((child) => leaves(child, [...words, child.name()]));
-    const commands = leaves(programFor(outputTo(silent, silent)), []);
+    const commands = leaves(createProgram(outputTo(silent, silent)), []);
     const named = [...section("Commands").matchAll(/`([a-z]+(?: [a-z]+)?)((?: [<[][\w-]+[>\]])*)`(?=[:,])/g)].map(
       ([, words = "", args = ""]) => ({ words, args }),
     );

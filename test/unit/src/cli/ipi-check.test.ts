@@ -97,9 +97,7 @@ describe("ipi check", () => {
     write(folder, "install-config.yaml", "{}");
     const { code, stdout } = await check(folder);
     expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /\nwrong: \S+install-config\.yaml is in the install folder.*\n\nwrong: \S+master\.ign differs/,
-    );
+    expect(stdout).toMatch(/\nwrong: \S+install-config\.yaml exists, so.*\n\nwrong: \S+master\.ign differs/);
     expect(stdout).not.toContain("→");
   });
 
@@ -194,7 +192,7 @@ describe("ipi check with the folder's kubeconfig", () => {
       },
     };
     const { code, stdout } = await inCluster({ "/log": "", [pods]: { items: [pod] }, "/events": { items: [] } });
-    expect(stdout).toContain("\ntunnel  the tunnel carries\npod     konnectivity-agent-a on node-0: Running, ready");
+    expect(stdout).toContain("\ntunnel  the tunnel works\npod     konnectivity-agent-a on node-0: Running, ready");
     expect(code).toBe(0);
   });
 
@@ -240,7 +238,7 @@ describe("ipi check with the folder's kubeconfig", () => {
     const text = kubeconfigText("http://127.0.0.1:9");
     const early = await createdFolder();
     write(early, "auth/kubeconfig", text);
-    expect(await check(early)).toMatchObject({ code: 0, stdout: expect.stringContaining("cannot be asked") as string });
+    expect(await check(early)).toMatchObject({ code: 0, stdout: expect.stringContaining("the request to ") as string });
     const later = await createdFolder(undefined, "API v1.31.1 up");
     write(later, "auth/kubeconfig", text);
     expect(await check(later)).toMatchObject({ code: 1 });
@@ -282,7 +280,7 @@ describe("teardown sweep by kubeconfig alone", () => {
         if (method === "DELETE") deleted.push(url);
       },
     );
-    expect(run).toEqual({ code: 0, stdout: "Deleted: daemonset/konnectivity-agent\n", stderr: "" });
+    expect(run).toMatchObject({ code: 0, stdout: "Deleted: daemonset/konnectivity-agent\n" });
     expect(deleted[0]).toContain(`/namespaces/${namespace}/daemonsets/konnectivity-agent`);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { programFor } from "../../../../src/cli/main.ts";
+import { createProgram } from "../../../../src/cli/main.ts";
 import { formatVersion, type JsonError, outputTo } from "../../../../src/cli/output.ts";
 import { operatorObjects } from "../../../../lab/operators.ts";
 import { version } from "../../../../src/core/package.ts";
@@ -41,7 +41,7 @@ const requiredOptions = ({ options }: Command) =>
   options.flatMap(({ mandatory, long, argChoices }) => (mandatory ? [long ?? "", argChoices?.[0] ?? "x"] : []));
 
 const silent = { write: () => true };
-const all = leaves(programFor(outputTo(silent, silent))).map(({ words, of }) => ({ name: words.join(" "), words, of }));
+const all = leaves(createProgram(outputTo(silent, silent))).map(({ words, of }) => ({ name: words.join(" "), words, of }));
 
 /** Commands without --json, and why. */
 const withoutJson: Readonly<Record<string, string>> = {

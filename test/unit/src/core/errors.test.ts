@@ -354,8 +354,8 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
   "root-needed": [
     () => asUser(1000, () => labCommand(silent).parseAsync(["up", "--payload", "p"], { from: "user" })),
     () => asUser(1000, () => labCommand(silent).parseAsync(["down"], { from: "user" })),
-    () => asUser(1000, () => verifyCommand(silent).parseAsync([], { from: "user" })),
-    () => asUser(1000, () => statusCommand(silent).parseAsync([], { from: "user" })),
+    () => asUser(1000, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
+    () => asUser(1000, () => statusCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
   ],
   "lab-name-invalid": ["", "../x", "../../../../home", "/etc", "a/b", "A", "a".repeat(21)].map((name) => () => {
     labFolder(name);
@@ -428,6 +428,30 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
         await statusCommand(silent).parseAsync(["--ssh"], { from: "user" });
       } finally {
         vi.unstubAllEnvs();
+        project.remove();
+      }
+    },
+  ],
+  "subject-unknown": [
+    async () => {
+      const { files } = exampleOf("aws");
+      const project = new Project(changedExample("aws"), { files });
+      vi.stubEnv("KUBECONFIG", "");
+      try {
+        await statusCommand(silent).parseAsync(["--config", project.configFile], { from: "user" });
+      } finally {
+        vi.unstubAllEnvs();
+        project.remove();
+      }
+    },
+  ],
+  "finish-needs-lab": [
+    async () => {
+      const { files } = exampleOf("aws");
+      const project = new Project(changedExample("aws"), { files });
+      try {
+        await verifyCommand(silent).parseAsync(["--finish", "--config", project.configFile], { from: "user" });
+      } finally {
         project.remove();
       }
     },
@@ -619,22 +643,22 @@ describe("a problem with options", () => {
     [
       problem("combination-refused", { options: ["a", "b"], reason: "r" }),
       ["a", "b"],
-      "a and b do not go together: r.",
+      "a and b cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: false, b: undefined, c: undefined }, reason: "r" }),
       ["a", "b", "c"],
-      "a false and b, c do not go together: r.",
+      "a false and b, c cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: "x", b: undefined, c: true }, reason: "r" }),
       ["a", "b", "c"],
-      "a x and b and c true do not go together: r.",
+      "a x and b and c true cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: 1, b: null }, reason: "r" }),
       ["a", "b"],
-      "a 1 and no b do not go together: r.",
+      "a 1 and no b cannot be combined: r.",
     ],
     [problem("root-needed"), undefined, problem("root-needed").message],
   ])("has them as a field, and its sentence is made from them: %j", (found, options, message) => {

@@ -191,7 +191,7 @@ describe("a payload that was changed", () => {
       return { ...file, contents: encodeContents(JSON.stringify(change(record))) };
     });
   const settings = "/opt/openshift/konnectivity-bootstrap/settings.sh";
-  const notOurs = "bootkube.sh is not the installer's with our insertions";
+  const notOurs = "bootkube.sh is not the installer's script with the tunnel's lines";
 
   it.each<readonly [string, string, string]>([
     ["a file is gone", changed(settings, () => undefined), `${settings} is missing`],
@@ -199,17 +199,17 @@ describe("a payload that was changed", () => {
     [
       "a file is broken",
       changed(settings, (file) => ({ ...file, contents: { source: "data:;base64,abc" } })),
-      `${settings} cannot be decoded (its base64 is broken)`,
+      `${settings} cannot be decoded (its base64 is invalid)`,
     ],
     [
       "a file says something else",
       changed(settings, (file) => ({ ...file, contents: encodeContents("exit 0\n") })),
-      "a file that the tunnel added is not as it was built",
+      "a file of the tunnel differs from what was built",
     ],
     [
       "a file has another mode",
       changed(settings, (file) => ({ ...file, mode: 0o777 })),
-      "a file that the tunnel added is not as it was built",
+      "a file of the tunnel differs from what was built",
     ],
     ["a file has no contents", changed(settings, ({ path }) => ({ path })), `${settings} cannot be decoded`],
     ["an inserted line is gone", changedScript((script) => script.replace("tunnel_agents\n", "")), notOurs],
