@@ -87,7 +87,6 @@ async function run(program: Command, words: readonly string[], output: Output): 
 
 /** Problems with the command line itself, which Commander does not find. */
 const usageProblems: readonly ProblemCode[] = [
-  "finish-needs-lab",
   "lab-or-cluster",
   "verify-lab-only",
   "pointer-option-without-url",

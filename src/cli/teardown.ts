@@ -12,7 +12,13 @@ import { configFileFor, noteConfig, withConfig } from "./config-option.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { program } from "../runtime/project-files.js";
 import { configFor, isLab, kubeconfigFor, type TeardownOptions } from "./teardown-options.ts";
-import { type ClusterTarget, type LabTarget, onlyPlatformOf, type TeardownTarget, teardownTarget } from "./teardown-target.ts";
+import {
+  type ClusterTarget,
+  type LabTarget,
+  onlyPlatformOf,
+  type TeardownTarget,
+  teardownTarget,
+} from "./teardown-target.ts";
 
 interface StepOptions extends TeardownOptions {
   readonly json?: boolean;
@@ -112,8 +118,7 @@ function reportCommand(output: Output): Command {
       const configFile = configFileFor(options);
       const config = configFor(options);
       const platform = given ?? onlyPlatformOf(config);
-      if (platform === undefined)
-        command.error("error: name the platform", { code: "commander.missingArgument" });
+      if (platform === undefined) command.error("error: name the platform", { code: "commander.missingArgument" });
       noteConfig(output, options, configFile);
       const { reportOf } = await import("./teardown-report.ts");
       const rows = await reportOf({

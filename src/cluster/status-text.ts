@@ -18,7 +18,6 @@ export const statusVerdicts = {
   [states.waiting]: "unclear",
   [states.broken]: "bad",
   [states.ended]: "good",
-  "not known": "unclear",
   wrong: "bad",
   unknown: "unclear",
   waiting: "unclear",

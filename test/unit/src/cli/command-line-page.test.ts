@@ -16,7 +16,7 @@ const section = (title: string) => page.split(/^#+ /m).find((part) => part.start
 
 describe("docs/command-line.md", () => {
   it("is a reference page with lines of at most 120 characters", () => {
-    expect(page).toMatch(/^# .*\n\nReference\. /);
+    expect(page).toMatch(/^# .*\n\n\*Reference:\* /);
     expect(page.split("\n").filter((line) => line.length > 120)).toEqual([]);
   });
 
@@ -113,7 +113,7 @@ describe("the results that docs/command-line.md lists are those of", () => {
     ["config init", () => ["aws", "--config", join(root, "init.yaml")], []],
     ["payload build", () => [installDir(), "--out", join(root, "built")], []],
     ["payload inspect", () => [join(root, "out/payload.ign")], ["source", "hash", "totalTimeoutSeconds", "proxy", "caBundle"]], // prettier-ignore
-    ["payload inspect", () => [join(root, "out/pointer.ign")], ["sha512", "record", "added", "addedBytes", "diff", "sinceBuild"]], // prettier-ignore
+    ["payload inspect", () => [join(root, "out/pointer.ign")], ["sha512", "record", "added", "addedBytes", "diff", "sinceBuild", "config", "differences"]], // prettier-ignore
     ["payload firewall", () => [installDir()], []],
     ["ipi prepare", () => [writeFiles(mkdtempSync(join(root, "ocp-")), installFiles())], []],
     ["ipi check", () => [installDir()], []],

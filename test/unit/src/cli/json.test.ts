@@ -41,7 +41,11 @@ const requiredOptions = ({ options }: Command) =>
   options.flatMap(({ mandatory, long, argChoices }) => (mandatory ? [long ?? "", argChoices?.[0] ?? "x"] : []));
 
 const silent = { write: () => true };
-const all = leaves(createProgram(outputTo(silent, silent))).map(({ words, of }) => ({ name: words.join(" "), words, of }));
+const all = leaves(createProgram(outputTo(silent, silent))).map(({ words, of }) => ({
+  name: words.join(" "),
+  words,
+  of,
+}));
 
 /** Commands without --json, and why. */
 const withoutJson: Readonly<Record<string, string>> = {
