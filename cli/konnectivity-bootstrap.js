@@ -25,6 +25,11 @@ for (const stream of [process.stdout, process.stderr])
 /** @param {string} sentence */
 function stop(sentence) {
   console.error(`konnectivity-bootstrap: ${sentence}`);
+  // As src/cli/output.ts prints it, which could not be loaded.
+  if (process.argv.includes("--json")) {
+    const errors = [{ code: "installation-unusable", message: sentence }];
+    console.log(JSON.stringify({ formatVersion: 1, ok: false, errors, warnings: [] }, undefined, 2));
+  }
   process.exit(1);
 }
 

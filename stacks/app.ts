@@ -54,7 +54,8 @@ export function describe(inputs: Inputs, classes: StackClasses, outdir?: string)
       // Each class declares props with the inputs of its own platform, and gets no others here.
       return new Stack(app, `${name}-bootstrap`, { ...shared, ...platformPropsOf(inputs, name) } as never);
     });
-  if (stacks.length === 0) throw new UserError(problem("no-platform", { platforms: platformNames }));
+  if (stacks.length === 0)
+    throw new UserError({ ...problem("no-platform", { platforms: platformNames }), file: inputs.configFile });
   for (const bootstrap of stacks) new TeardownStack(app, `${bootstrap.platform}-teardown`, { ...shared, bootstrap });
   // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has each warning.
   for (const { message, platform } of inputs.warnings) {

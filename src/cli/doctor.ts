@@ -7,14 +7,15 @@ import { jsonOption, type Output } from "./output.ts";
 /** `doctor`: whether this machine has what a deploy of the configured platforms needs. */
 export function doctorCommand(output: Output): Command {
   return withConfig(new Command("doctor"))
-    .description("check that this machine has what the configured platform needs; exit code 1 if not")
+    .description("Check that this machine has what the configured platforms need; exit code 1 if not")
     .option(...jsonOption)
     .action(async (options: ConfigOptions & { json?: boolean }) => {
       const { runChecks } = await import("./doctor-checks.ts");
+      output.doing("Checking this machine");
       const checks = runChecks(options.config, process.env);
       const ok = checks.needed.every((check) => check.ok);
-      if (options.json === true) output.json({ ok, ...toJson(checks) });
-      else output.text(describe(checks));
+      if (options.json === true) output.json(toJson(checks));
+      else output.text(describe(checks), { ok: "good", missing: "bad", optional: "unclear" });
       if (!ok) output.exitCode = 1;
     });
 }

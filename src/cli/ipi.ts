@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { configFormat } from "../../stacks/platforms.ts";
 import { metadataOf } from "../config/install-dir.ts";
 import { readInstallFolder } from "../config/install-folder.ts";
-import { Problems, UserError, type Warning } from "../core/errors.ts";
+import { aboutFile, Problems, UserError, type Warning } from "../core/errors.ts";
 import { bootstrapName, originalName } from "../core/ipi/install-folder.ts";
 import { prepareFolder } from "../core/ipi/prepare.ts";
 import { restoreFolder } from "../core/ipi/restore.ts";
@@ -53,7 +53,12 @@ function prepare(folder: string, options: PrepareOptions, output: Output): void 
   const found = problems.attempt(() => readInstallFolder(folder));
   const { configFile, partial } = readConfigOf(options, problems);
   const preparation =
-    found && problems.attempt(() => prepareFolder(found, partial?.config.ipiTunnel ?? readTunnel({}), new Date()));
+    found &&
+    problems.attempt(() =>
+      aboutFile(join(folder, bootstrapName), () =>
+        prepareFolder(found, partial?.config.ipiTunnel ?? readTunnel({}), new Date()),
+      ),
+    );
   const metadata = problems.attempt(() => metadataOf(configFormat, folder));
   if (found === undefined || preparation === undefined || problems.found.length > 0)
     throw new UserError(
@@ -106,7 +111,7 @@ function prepare(folder: string, options: PrepareOptions, output: Output): void 
 }
 
 function restore(folder: string, options: { json?: boolean }, output: Output): void {
-  const restoration = restoreFolder(readInstallFolder(folder));
+  const restoration = aboutFile(join(folder, bootstrapName), () => restoreFolder(readInstallFolder(folder)));
   const [file, keptFile] = [join(folder, bootstrapName), join(folder, originalName)];
   if (restoration.how === "kept") restoreOriginal(file, keptFile);
   else if (restoration.how === "state") replaceFile(file, restoration.bytes);

@@ -47,6 +47,7 @@ function upCommand(output: Output): Command {
     .action(async ({ name, ipFamily, nodes, ipi, payload: file }: UpOptions) => {
       mustBeRoot();
       const payload = readUserFile(file, "deploy the stack local-bootstrap, which makes it");
+      output.doing(`Starting the lab ${name}`);
       const begin = Date.now();
       const say = (line: string) => {
         output.text(`${((Date.now() - begin) / 1000).toFixed(1).padStart(5)} s  ${oneLine(line)}\n`);
@@ -74,6 +75,7 @@ function downCommand(output: Output): Command {
     .option(...nameOption)
     .action(async ({ name }: { name: string }) => {
       mustBeRoot();
+      output.doing(`Removing the lab ${name}`);
       const { Lab } = await import("../../lab/lab.ts");
       await Lab.down(name, labFolder(name));
       output.text(`The lab ${name} is gone.\n`);
@@ -87,6 +89,7 @@ function finishCommand(output: Output): Command {
     .action(async ({ name }: { name: string }) => {
       mustBeRoot();
       const lab = await runningLab(name);
+      output.doing("Ending the bootstrap");
       await lab.completeBootstrap();
       const removed = lab.bootstrap.isRemoved ? " The installer has removed the bootstrap machine." : "";
       output.text(`The bootstrap has ended.${removed}\n`);

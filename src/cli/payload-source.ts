@@ -3,7 +3,7 @@ import { configFormat } from "../../stacks/platforms.ts";
 import { type Config, type PartialConfig, readPartialConfig } from "../config/config-file.ts";
 import { bootstrapIgnOf, readInstallDir } from "../config/install-dir.ts";
 import type { Metadata } from "../config/metadata.ts";
-import { Problems, UserError, type Warning } from "../core/errors.ts";
+import { aboutFile, Problems, UserError, type Warning } from "../core/errors.ts";
 import { adviceFor, configFileFor, type ConfigOptions, inConfigFolder, shownPath } from "./config-option.ts";
 
 /** What a payload is built from. */
@@ -39,7 +39,8 @@ export function usePayloadSource<T>(
   const { config, locate } = partial;
   const warnings = otherFolderWarnings(given, configFile, configured);
   try {
-    return use({ configFile, config, file: bootstrapIgnOf(folder), metadata: undefined, ...install, warnings });
+    const file = bootstrapIgnOf(folder);
+    return aboutFile(file, () => use({ configFile, config, file, metadata: undefined, ...install, warnings }));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(...error.problems.map(locate));

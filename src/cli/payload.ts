@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { inspect, makePayload, requiredIngressOf } from "../core/bootstrap.ts";
 import { firewallScript, otherFirewalls } from "../core/konnectivity/firewall-commands.ts";
 import { configFormat } from "../../stacks/platforms.ts";
-import { Problems, UserError } from "../core/errors.ts";
+import { aboutFile, Problems, UserError } from "../core/errors.ts";
 import { folderWarnings } from "../files/private-folder.ts";
 import { readUserFile, writeUserFiles } from "../files/user-file.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
@@ -66,7 +66,7 @@ export function payloadCommand(output: Output): Command {
     .option("--timeout <seconds>", "time limit for fetching the payload, with retries (default: 1800)", wholeSeconds)
     .option(...jsonOption)
     .action((folder: string | undefined, options: BuildOptions, self: Command) => {
-      if (!build(folder, options, output)) self.error(installDirMissing);
+      if (!build(folder, options, output)) self.error(installDirMissing, { code: "commander.missingArgument" });
     });
   withConfig(command.command("inspect"))
     .description("Show what a payload adds to bootstrap.ign, or what a pointer points to, without secrets")
@@ -87,7 +87,7 @@ export function payloadCommand(output: Output): Command {
     )
     .option(...jsonOption)
     .action((folder: string | undefined, options: FirewallOptions, self: Command) => {
-      if (!firewall(folder, options, output)) self.error(installDirMissing);
+      if (!firewall(folder, options, output)) self.error(installDirMissing, { code: "commander.missingArgument" });
     });
   return command;
 }
@@ -106,7 +106,8 @@ function firewall(folder: string | undefined, options: FirewallOptions, output: 
   const answer = { config: configFile ?? null, source: file, cluster: metadata?.infraID ?? null, rule: rule ?? null };
   // The commands go to a file or a shell.
   if (program !== undefined) noteConfig(output, options, configFile);
-  if (options.json === true || options.format === "json") output.json(answer);
+  if (options.json === true) output.json(answer);
+  else if (options.format === "json") output.text(`${JSON.stringify(answer, undefined, 2)}\n`);
   else if (rule === undefined) output.text("# The tunnel is off: no rule is needed.\n");
   else if (program === undefined) output.text(stringify(answer, { lineWidth: 0 }));
   else output.text(firewallScript(program, rule, metadata?.infraID));
@@ -115,9 +116,10 @@ function firewall(folder: string | undefined, options: FirewallOptions, output: 
 
 function inspectFile(file: string, options: InspectOptions, output: Output): void {
   const problems = new Problems();
-  const found = problems.attempt(() =>
-    inspect(readUserFile(file, "give the payload.ign or pointer.ign that you built"), file),
-  );
+  const found = problems.attempt(() => {
+    const text = readUserFile(file, "give the payload.ign or pointer.ign that you built");
+    return aboutFile(file, () => inspect(text, file));
+  });
   // A pointer has no options to compare.
   const { configFile, partial } = found?.kind === "pointer" ? {} : readConfigOf(options, problems);
   if (found === undefined || problems.found.length > 0) throw new UserError(...problems.found);
@@ -140,6 +142,7 @@ function inspectFile(file: string, options: InspectOptions, output: Output): voi
 
 /** @returns false if no install folder is known */
 function build(folder: string | undefined, options: BuildOptions, output: Output): boolean {
+  output.doing("Building the payload");
   const built = usePayloadSource(folder, options, (source) => ({
     source,
     payload: makePayload(source.bootstrapIgn, source.config.tunnel, new Date()),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import type { Status } from "../cluster/diagnose.ts";
-import type { Output } from "./output.ts";
+import { jsonLinesOption, type Output } from "./output.ts";
 import { type FoundTarget, noteTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
 
 /** How many lines of each log are searched for the reason of a failure. */
@@ -20,27 +20,30 @@ export function statusCommand(output: Output): Command {
     ),
   )
     .option("--watch", "repeat until the bootstrap has ended, and print each change")
-    .option("--json", "print JSON; with --watch one line for each change")
+    .option(...jsonLinesOption)
     .action(async (options: StatusOptions) => {
-      const [{ collect }, { statusText }] = await Promise.all([
+      const [{ collect }, { statusText, statusVerdicts }] = await Promise.all([
         import("../cluster/collect.ts"),
         import("../cluster/status-text.ts"),
       ]);
       let before: string | undefined;
       for (;;) {
+        output.doing("Asking the machines and the cluster");
         const target = await targetOf(options);
         if (before === undefined) noteTarget(output, options, target);
         const { status } = await collect(target, logLines);
         const text = statusText(status);
+        const fine = status.state === "carries" || status.state === "ended";
+        const ok = fine && !status.findings.some(({ kind }) => kind === "wrong" || kind === "unknown");
+        output.exitCode = ok ? 0 : 1;
+        output.doing();
         if (text !== before) {
           if (options.json !== true)
-            output.text(before === undefined ? text : `\n${new Date().toISOString()}\n${text}`);
-          else if (options.watch === true) output.text(`${JSON.stringify(toJson(target, status))}\n`);
+            output.text(before === undefined ? text : `\n${new Date().toISOString()}\n${text}`, statusVerdicts);
+          else if (options.watch === true) output.jsonLine(toJson(target, status), ok);
           else output.json(toJson(target, status));
         }
         before = text;
-        const fine = status.state === "carries" || status.state === "ended";
-        output.exitCode = fine && !status.findings.some(({ kind }) => kind === "wrong" || kind === "unknown") ? 0 : 1;
         if (options.watch !== true || status.state === "ended") return;
         await sleep(2000);
       }

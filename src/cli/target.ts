@@ -69,7 +69,7 @@ async function configuredTarget(options: TargetOptions): Promise<FoundTarget> {
   const { kubeconfig, noKubeconfig, loaded } = subject;
   const problems = new Problems();
   const { deployedMachines } = await import("./deployed-state.ts");
-  const machines = problems.attempt(() => deployedMachines(deploymentOf(loaded))) ?? [];
+  const machines = (await problems.attemptAsync(() => deployedMachines(deploymentOf(loaded)))) ?? [];
   const refuse = (reason: string) => new UserError(problem("subject-unknown", { reason, flags: targetFlags }));
   if (machines.length > 1) throw refuse(`${machines.join(" and ")} were deployed with ${subject.configFile}`);
   if (kubeconfig === undefined && problems.found.length > 0) throw new UserError(...problems.found);
@@ -120,7 +120,7 @@ async function machineDeployedHere(options: ConfigOptions) {
   const { deployedMachine } = await import("./deployed-state.ts");
   const loaded = load(configFile);
   if (loaded.problems.length > 0) throw new UserError(...loaded.problems);
-  return { machine: deployedMachine(deploymentOf(loaded)), configFile };
+  return { machine: await deployedMachine(deploymentOf(loaded)), configFile };
 }
 
 const deploymentOf = ({ config: { platforms }, ...loaded }: Loaded) => ({ ...loaded, platforms });

@@ -59,7 +59,8 @@ async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): P
     // Terraform writes a shared state at its end, and runs this step only after everything else is gone.
     return made.map(({ type, name }) => ({ state: "gone", what: label(type, name) }));
   }
-  const inState = addressesIn(inputs, stack)?.filter((address) => !address.startsWith("terraform_data."));
+  const addresses = await addressesIn(inputs, stack);
+  const inState = addresses?.filter((address) => !address.startsWith("terraform_data."));
   if (inState === undefined)
     return [{ state: "not looked at", what: stack, note: "there is no state here: nothing was deployed from here" }];
   const again = `${configPrefix(inputs)}npx cdktf destroy '${platform}-*'`;

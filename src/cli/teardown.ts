@@ -12,7 +12,17 @@ import { configFileFor, noteConfig, withConfig } from "./config-option.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { program } from "../runtime/project-files.js";
 import { configFor, isLab, kubeconfigFor, type TeardownOptions } from "./teardown-options.ts";
-import { type LabTarget, onlyPlatformOf, type TeardownTarget, teardownTarget } from "./teardown-target.ts";
+import {
+  type ClusterTarget,
+  type LabTarget,
+  onlyPlatformOf,
+  type TeardownTarget,
+  teardownTarget,
+} from "./teardown-target.ts";
+
+interface StepOptions extends TeardownOptions {
+  readonly json?: boolean;
+}
 
 const platformArgument = (output: Output) =>
   new Argument("[platform]", "platform of the stacks (default: the only one in the config file)")
@@ -35,28 +45,33 @@ function gateCommand(output: Output): Command {
     .addArgument(platformArgument(output))
     .option(...kubeconfigOption)
     .option("--wait <minutes>", "how long to wait until it does not (default: the config file's waitMinutes)", minutes)
-    .action(async (platform: string | undefined, options: TeardownOptions & { wait?: number }, command: Command) => {
+    .option(...jsonOption)
+    .action(async (platform: string | undefined, options: StepOptions & { wait?: number }, command: Command) => {
       const reason = gateOverride(process.env);
       if (reason !== undefined) {
-        output.text(inLines([`The gate is opened by hand (${gateVariable}): ${reason}`]));
+        if (options.json === true) output.json({ override: reason, conditions: [] });
+        else output.text(inLines([`The gate is opened by hand (${gateVariable}): ${reason}`]));
         return;
       }
       const target = targetFor(platform, options, command, output);
       const wait = options.wait ?? target.config.teardown.waitMinutes;
+      const nothing = { override: null, conditions: [] };
       if ("lab" in target) {
-        await inLab(target, ["gate", `--wait=${wait}`], output);
+        await inLab(target, { words: ["gate", `--wait=${wait}`], json: options.json === true, nothing }, output);
         return;
       }
+      output.doing("Asking the cluster");
       const { waitForGate } = await import("../cluster/gate.ts");
       await waitForGate({
         kubeconfig: target.kubeconfig,
         infraId: target.infraId,
         waitMinutes: wait,
-        report: (text) => {
-          output.text(text);
+        report: (text, conditions) => {
+          if (options.json === true) output.json({ override: null, conditions });
+          else output.text(text, { yes: "good", "not yet": "unclear" });
         },
         progress: (text) => {
-          output.progress?.(text);
+          output.doing(text);
         },
       });
     });
@@ -67,10 +82,12 @@ function sweepCommand(output: Output): Command {
     .description("Delete the tunnel's objects from the cluster, without waiting")
     .addArgument(platformArgument(output))
     .option(...kubeconfigOption)
-    .action(async (platform: string | undefined, options: TeardownOptions, command: Command) => {
+    .option(...jsonOption)
+    .action(async (platform: string | undefined, options: StepOptions, command: Command) => {
+      const { json = false } = options;
       const target = targetFor(platform, options, command, output);
-      if ("lab" in target) await inLab(target, ["sweep"], output);
-      else await sweep(target.kubeconfig, target.infraId, output);
+      if ("lab" in target) await inLab(target, { words: ["sweep"], json, nothing: { deleted: [], left: [] } }, output);
+      else await sweep(target, json, output);
     });
 }
 
@@ -82,7 +99,8 @@ function targetFor(
   output: Output,
 ): TeardownTarget {
   const target = teardownTarget(platform, options);
-  if (target === undefined) command.error("error: name the platform, or give --kubeconfig");
+  if (target === undefined)
+    command.error("error: name the platform, or give --kubeconfig", { code: "commander.missingArgument" });
   if (target.configFile !== undefined) noteConfig(output, options, target.configFile);
   if ("warnings" in target) output.warnings(target.warnings);
   return target;
@@ -95,41 +113,48 @@ function reportCommand(output: Output): Command {
     .option(...kubeconfigOption)
     .option(...jsonOption)
     .addOption(new Option("--last-step", "run by Terraform, when everything else is gone").hideHelp())
-    .action(
-      async (
-        given: string | undefined,
-        options: TeardownOptions & { json?: boolean; lastStep?: boolean },
-        command: Command,
-      ) => {
-        const configFile = configFileFor(options);
-        const config = configFor(options);
-        const platform = given ?? onlyPlatformOf(config);
-        if (platform === undefined) command.error("error: name the platform");
-        noteConfig(output, options, configFile);
-        const { reportOf } = await import("./teardown-report.ts");
-        const rows = await reportOf({
-          platform,
-          configFile,
-          kubeconfig: isLab(platform) ? undefined : kubeconfigFor(options, config),
-          lastStep: options.lastStep ?? false,
-        });
-        if (options.json === true) output.json(rows);
-        else output.text(table(rows));
-        const nothingSeen = rows.every(({ state }) => state === "not looked at");
-        if (nothingSeen || rows.some(({ state }) => state === "left")) output.exitCode = 1;
-      },
-    );
+    .action(async (given: string | undefined, options: StepOptions & { lastStep?: boolean }, command: Command) => {
+      output.doing("Looking for what is left");
+      const configFile = configFileFor(options);
+      const config = configFor(options);
+      const platform = given ?? onlyPlatformOf(config);
+      if (platform === undefined) command.error("error: name the platform", { code: "commander.missingArgument" });
+      noteConfig(output, options, configFile);
+      const { reportOf } = await import("./teardown-report.ts");
+      const rows = await reportOf({
+        platform,
+        configFile,
+        kubeconfig: isLab(platform) ? undefined : kubeconfigFor(options, config),
+        lastStep: options.lastStep ?? false,
+      });
+      if (options.json === true) output.json({ ...counts(rows), results: rows });
+      else output.text(table(rows), { gone: "good", terminating: "unclear", left: "bad", "not looked at": "unclear" });
+      const nothingSeen = rows.every(({ state }) => state === "not looked at");
+      if (nothingSeen || rows.some(({ state }) => state === "left")) output.exitCode = 1;
+    });
+}
+
+interface LabStep {
+  readonly words: readonly string[];
+  readonly json: boolean;
+  /** The result as JSON if there is no cluster. */
+  readonly nothing: object;
 }
 
 /** Runs a step on the lab's node, which can reach the lab's API. */
-async function inLab({ platform, lab: name }: LabTarget, words: readonly string[], output: Output): Promise<void> {
+async function inLab(
+  { platform, lab: name }: LabTarget,
+  { words, json, nothing }: LabStep,
+  output: Output,
+): Promise<void> {
   const { LabMachine } = await import("../../lab/machine.ts");
   const node = LabMachine.ifRunning({ lab: name, name: "node-0", folder: join(labFolder(name), "node-0") });
   if (node === undefined) {
-    output.text(`The lab ${name} does not run: there is no cluster to ask.\n`);
+    if (json) output.json(nothing);
+    else output.text(`The lab ${name} does not run: there is no cluster to ask.\n`);
     return;
   }
-  const [step = "", ...rest] = words;
+  const [step = "", ...rest] = [...words, ...(json ? ["--json"] : [])];
   const line = [
     process.execPath,
     program,
@@ -144,7 +169,8 @@ async function inLab({ platform, lab: name }: LabTarget, words: readonly string[
   output.exitCode = spawnSync(command, args, { stdio: "inherit", cwd: "/" }).status ?? 1;
 }
 
-async function sweep(kubeconfig: string, infraId: string | undefined, output: Output): Promise<void> {
+async function sweep({ kubeconfig, infraId }: ClusterTarget, json: boolean, output: Output): Promise<void> {
+  output.doing("Deleting what is left in the cluster");
   const { sweepCluster } = await import("../cluster/sweep.ts");
   const warn = (message: string) => {
     output.warnings([{ code: "sweep", message }]);
@@ -153,21 +179,32 @@ async function sweep(kubeconfig: string, infraId: string | undefined, output: Ou
   if ("unreachable" in swept) {
     const command = `oc delete namespace ${namespace} --wait=false`;
     warn(`${swept.unreachable} The agents may be left in the cluster: ${command}`);
+    if (json) output.json({ deleted: [], left: [], unreachable: swept.unreachable });
     return;
   }
   const { deleted, left } = swept;
   for (const { name, reason, command } of left) warn(`${name} could not be deleted (${reason}): ${command}`);
-  if (deleted.length > 0) output.text(inLines([`Deleted: ${deleted.join(", ")}`]));
+  if (json) output.json({ deleted, left });
+  else if (deleted.length > 0) output.text(inLines([`Deleted: ${deleted.join(", ")}`]));
   else if (left.length === 0) output.text("Nothing of the tunnel was left in the cluster.\n");
 }
+
+const count = (rows: readonly ReportRow[], state: ReportRow["state"]) =>
+  rows.filter((row) => row.state === state).length;
+const counts = (rows: readonly ReportRow[]) => ({
+  gone: count(rows, "gone"),
+  terminating: count(rows, "terminating"),
+  left: count(rows, "left"),
+  notLookedAt: count(rows, "not looked at"),
+});
 
 function table(rows: readonly ReportRow[]): string {
   const lines = rows.map(
     ({ state, what, note }) => `${state.padEnd(13)} ${what}${note === undefined ? "" : `  (${note})`}`,
   );
-  const count = (state: ReportRow["state"]) => rows.filter((row) => row.state === state).length;
-  const nothing = count("not looked at") === rows.length ? "Nothing could be looked at: something may be left.\n" : "";
-  return `${inLines(lines)}\n${nothing}${count("gone")} gone, ${count("terminating")} terminating, ${count("left")} left, ${count("not looked at")} not looked at.\n`;
+  const { gone, terminating, left, notLookedAt } = counts(rows);
+  const nothing = notLookedAt === rows.length ? "Nothing could be looked at: something may be left.\n" : "";
+  return `${inLines(lines)}\n${nothing}${gone} gone, ${terminating} terminating, ${left} left, ${notLookedAt} not looked at.\n`;
 }
 
 function minutes(text: string): number {

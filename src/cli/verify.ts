@@ -22,14 +22,17 @@ export function verifyCommand(output: Output): Command {
     .option("--finish", "also end the lab's bootstrap, and verify what is left")
     .option(...jsonOption)
     .action(async (options: VerifyOptions) => {
+      output.doing("Checking the tunnel");
       checkOptions(options);
       const verified = await verifiedBy(options);
       const { configFile } = verified;
       noteConfig(output, options, configFile);
       const { runChecks } = await import("../cluster/verify.ts");
-      const rows = await runChecks(await checksOf(verified, options));
+      const rows = await runChecks(await checksOf(verified, options), (title) => {
+        output.doing(`Checking: ${title}`);
+      });
       if (options.json === true) output.json({ config: configFile ?? null, ...counts(rows), results: rows });
-      else output.text(table(rows));
+      else output.text(table(rows), { passed: "good", failed: "bad", "not looked at": "unclear" });
       if (rows.some(({ result }) => result === "failed")) output.exitCode = 1;
     });
 }

@@ -12,6 +12,17 @@ const states: Record<Status["state"], string> = {
   unknown: "unknown: check the bootstrap machine too (--ssh)",
 };
 
+/** The words of the text that tell how the tunnel is. */
+export const statusVerdicts = {
+  [states.carries]: "good",
+  [states.waiting]: "unclear",
+  [states.broken]: "bad",
+  [states.ended]: "good",
+  wrong: "bad",
+  unknown: "unclear",
+  waiting: "unclear",
+} as const;
+
 /** The status as text for people, safe to print. It does not depend on the time, so that --watch can compare texts. */
 export function statusText(status: Status): string {
   const { state, server, agents, cluster, findings } = status;

@@ -51,11 +51,18 @@ export const toChecks = (runs: Readonly<Record<CheckId, Check["run"]>>): Check[]
 /** These run after everything else, because they may end the bootstrap, and the tunnel with it. */
 const last: readonly CheckId[] = ["step-6", "step-7"];
 
-/** Runs all checks, one after the other. A check that throws has failed. */
-export async function runChecks(checks: readonly Check[]): Promise<VerifiedCheck[]> {
+/**
+ * Runs all checks, one after the other. A check that throws has failed.
+ * @param begin called with the title of each check before it runs
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  begin: (title: string) => void = () => undefined,
+): Promise<VerifiedCheck[]> {
   const verified = new Map<CheckId, VerifiedCheck>();
   const ordered = [...checks.filter(({ id }) => !last.includes(id)), ...checks.filter(({ id }) => last.includes(id))];
   for (const { id, title, run } of ordered) {
+    begin(title);
     let outcome: CheckResult;
     try {
       outcome = await run();

@@ -232,18 +232,36 @@ export interface Problem {
   readonly code: ProblemCode;
   /** One sentence, without the position. */
   readonly message: string;
-  /** The options that it is about, like aws.vpcId. Left out if it is about something else. */
+  /** The options that it is about, like aws.vpcId or --name. Left out if it is about something else. */
   readonly options?: readonly string[];
   /** Where in the config file. @default - it is about something else, or no file was read */
   readonly position?: Position;
+  /** The file or folder that it is about. @default - that of the position, or none */
+  readonly file?: string;
+}
+
+/** What a sentence may be made from that a problem also has as a field. */
+interface Facts {
+  readonly option?: string;
+  /** An option of the command line. */
+  readonly flag?: string;
+  readonly options?: Options;
+  readonly file?: string;
+  readonly folder?: string;
 }
 
 export function problem<C extends ProblemCode>(code: C, ...parameters: Parameters<Sentences[C]>): Problem {
   const sentence = sentences[code] as (...p: Parameters<Sentences[C]>) => string;
-  const { option, options } = (parameters[0] ?? {}) as { option?: string; options?: Options };
+  const facts = (parameters[0] ?? {}) as Facts;
+  const { option = facts.flag, options, file = facts.folder } = facts;
   const single = option === undefined ? undefined : [option];
   const names = options === undefined ? single : namesOf(options);
-  return { code, message: sentence(...parameters), ...(names && { options: names }) };
+  return {
+    code,
+    message: sentence(...parameters),
+    ...(names && { options: names }),
+    ...(file !== undefined && { file }),
+  };
 }
 
 /** A problem as it is printed: its position in the file, in the form that compilers use, and its sentence. */
@@ -259,6 +277,18 @@ export class UserError extends Error {
     super(problems.map((p) => p.message).join("\n"));
     this.name = "UserError";
     this.problems = problems;
+  }
+}
+
+/** Runs a step that is about one file: its problems name that file, unless they are about another one or about options. */
+export function aboutFile<T>(file: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(
+      ...error.problems.map((one) => (one.file === undefined && one.options === undefined ? { ...one, file } : one)),
+    );
   }
 }
 
@@ -282,6 +312,17 @@ export class Problems {
   attempt<T>(step: () => T): T | undefined {
     try {
       return step();
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      this.add(...error.problems);
+      return undefined;
+    }
+  }
+
+  /** The same for a step that takes time. */
+  async attemptAsync<T>(step: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await step();
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       this.add(...error.problems);

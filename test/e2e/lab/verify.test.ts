@@ -211,14 +211,14 @@ describe("verify, with other kinds of agent authentication", () => {
 });
 
 describe("verify, used wrongly", () => {
-  it("is one sentence and exit code 1", async () => {
+  it("is one sentence, and exit code 1 or, for wrong usage, 2", async () => {
     expect(await command("verify", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",
       stderr: expect.stringContaining("No lab named nobody is running") as string,
     });
     expect(await command("verify", "--kubeconfig", "x", "--finish")).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: "error: --finish is only for a lab: remove it, or remove --kubeconfig.\n",
     });
     const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-verify-"));

@@ -310,7 +310,14 @@ describe("ipi restore", () => {
     const { code, stdout } = await ipi("restore", folder, "--json");
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
-      { state: "nothing to restore", file: join(folder, "bootstrap.ign") },
+      {
+        formatVersion: 1,
+        ok: true,
+        state: "nothing to restore",
+        file: join(folder, "bootstrap.ign"),
+        errors: [],
+        warnings: [],
+      },
     ]);
   });
 

@@ -59,8 +59,16 @@ function expectDone({ code, stderr, stdout }: Run): void {
 
 /** A run that refused its input: a line for each mistake on stderr, nothing on stdout. */
 function expectRefused({ code, stdout, stderr }: Run, ...messages: readonly (string | RegExp)[]): void {
-  expect(stdout).toBe("");
-  expect(code).toBe(1);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expectErrors(stderr, ...messages);
+}
+
+function expectWrongUsage({ code, stdout, stderr }: Run, ...messages: readonly (string | RegExp)[]): void {
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expectErrors(stderr, ...messages);
+}
+
+function expectErrors(stderr: string, ...messages: readonly (string | RegExp)[]): void {
   const lines = linesOf(stderr);
   expect(lines).toHaveLength(messages.length);
   for (const [index, message] of messages.entries()) {
@@ -155,6 +163,8 @@ describe("payload build", () => {
     expectDone(ran);
     const text = read(out, "payload.ign");
     expect(JSON.parse(ran.stdout)).toEqual({
+      formatVersion: 1,
+      ok: true,
       config: null,
       source: join(dir, "bootstrap.ign"),
       cluster: { clusterName: sampleMetadata.clusterName, infraID: sampleMetadata.infraID },
@@ -168,6 +178,7 @@ describe("payload build", () => {
       },
       pointer: { file: join(out, "pointer.ign"), bytes: Buffer.byteLength(read(out, "pointer.ign")) },
       firewall: expect.objectContaining({ direction: "ingress", protocol: "tcp", port: 8091 }) as unknown,
+      errors: [],
       warnings: [],
     });
     expect(JSON.parse(read(out, "pointer.ign"))).toMatchObject({
@@ -282,7 +293,7 @@ describe("payload build", () => {
     const [dir, out] = [installDir(sampleText("bootstrap-in-place")), folder()];
     const old = { "payload.ign": "old payload", "pointer.ign": "old pointer" };
     for (const [name, text] of Object.entries(old)) writeFileSync(join(out, name), text);
-    const ran = await payload("build", dir, "--out", out, "--url", "https://store.example.com/p", "--json");
+    const ran = await payload("build", dir, "--out", out, "--url", "https://store.example.com/p");
     expectRefused(ran, /bootstrap-in-place/);
     expect(Object.fromEntries(readdirSync(out).map((name) => [name, read(out, name)]))).toEqual(old);
   });
@@ -292,7 +303,7 @@ describe("payload build", () => {
     const ran = await payload(
       ...["build", installDir(), "--out", out, "--url", "s3://bucket/p", "--timeout", "5", "--https-proxy", "x"],
     );
-    expectRefused(
+    expectWrongUsage(
       ran,
       /^error: A proxy has no effect/,
       /^error: A total timeout has no effect/,
@@ -306,7 +317,7 @@ describe("payload build", () => {
     const out = join(folder(), "out");
     const ran = await payload("build", installDir(), "--out", out, ...args);
     const options = args.filter((arg) => arg.startsWith("--"));
-    expectRefused(ran, ...options.map((option) => `${option} applies to the pointer`));
+    expectWrongUsage(ran, ...options.map((option) => `${option} applies to the pointer`));
     expect(existsSync(out)).toBe(false);
   });
 
@@ -451,7 +462,7 @@ describe("payload inspect", () => {
     const [dir, damaged] = [installDir(), join(folder(), "damaged.ign")];
     writeFileSync(damaged, built.text.replace('/konnectivity-bootstrap/settings.sh"', '/elsewhere/settings.sh"'));
     const [plain, changed] = await Promise.all([
-      payload("inspect", join(dir, "bootstrap.ign"), "--json"),
+      payload("inspect", join(dir, "bootstrap.ign")),
       payload("inspect", damaged),
     ]);
     expectRefused(plain, /bootstrap\.ign is neither a pointer nor a payload/);
@@ -466,7 +477,9 @@ describe("payload firewall", () => {
     expectDone(text);
     expectDone(json);
     const answer = JSON.parse(json.stdout) as unknown;
-    expect(parse(text.stdout)).toEqual(answer);
+    expect(answer).toEqual({ formatVersion: 1, ok: true, ...(parse(text.stdout) as object), errors: [], warnings: [] });
+    const plain = await payload("firewall", dir, "--format", "json");
+    expect(JSON.parse(plain.stdout)).toEqual(parse(text.stdout));
     expect(answer).toMatchObject({
       cluster: sampleMetadata.infraID,
       rule: { direction: "ingress", protocol: "tcp", port: 8091, sources: { networks: ["10.0.0.0/16"] } },

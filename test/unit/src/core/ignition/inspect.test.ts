@@ -171,7 +171,7 @@ describe("what is neither", () => {
     ["a pointer of openshift-install", '{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://x/"}]}}}'],
   ])("is refused: %s", (_, text) => {
     expect(problemsOf(() => inspect(text, "some.ign"))).toEqual([
-      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string },
+      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string, file: "some.ign" },
     ]);
   });
 });
@@ -306,13 +306,15 @@ describe("no secret", () => {
   function run(...args: string[]): string {
     const said: string[] = [];
     const stream = { write: (text: string | Uint8Array) => said.push(String(text)) > 0 };
-    const command = payloadCommand(outputTo(stream, stream));
+    const output = outputTo(stream, stream);
+    const command = payloadCommand(output);
     try {
       command.parse(args, { from: "user" });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       said.push(error.message, JSON.stringify(error.problems));
     }
+    output.end({ exitCode: 0, errors: [], json: "document" });
     expect(said.join("")).not.toBe("");
     return said.join("\n");
   }
