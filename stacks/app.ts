@@ -144,7 +144,7 @@ function prepareLocalState(app: App, inputs: Inputs): string[] {
   if (saved !== undefined && !created.some((folder) => isIn(folder, saved))) created.push(saved);
   if (created.length === 0) return [];
   const shown = created.map((path) => relative(workingDirectory, path) || ".");
-  return [`Written for the state, outside the output folder: ${shown.join(", ")}.`];
+  return [`Created for the state, outside the output folder: ${shown.join(", ")}.`];
 }
 
 /** Without a payload, or with an example's, a deploy stops before it has a state. A lab has a payload of its own. */

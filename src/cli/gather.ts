@@ -35,7 +35,7 @@ export function gatherCommand(output: Output): Command {
       noteTarget(output, options, target);
       const now = new Date();
       const folder = `${usualFolder}-${now.toISOString().replace(/[:.]/g, "-").slice(0, 19)}`;
-      output.doing("Asking the machines and the cluster");
+      output.doing("Reading from the machines and the cluster");
       const collected = await collect(target, logLines);
       const files = gatheredFiles(collected, now);
       const archive = await archiveOf({ files, folder, time: now });

@@ -1,5 +1,6 @@
 import { oneLine, printable } from "../core/printable.ts";
 import type { Problem, Warning } from "../core/errors.ts";
+import { asStarted } from "./printed-commands.ts";
 import { type Clock, Progress, systemClock } from "./progress.ts";
 import {
   coloured,
@@ -13,7 +14,8 @@ import {
 
 /**
  * Where a command prints: results to stdout, everything about them to stderr. Texts may quote a machine, an API or a file:
- * control characters in them are escaped, so that no terminal obeys them.
+ * control characters in them are escaped, so that no terminal obeys them. Commands in them are printed as the program was
+ * started.
  */
 export interface Output {
   /** @param verdicts words to be coloured on a terminal */
@@ -108,11 +110,12 @@ export function outputTo(stdout: Stream, stderr: Stream, props: OutputProps = {}
   });
   // JSON.stringify does not escape C1 and format characters; the escapes are valid JSON.
   const printJson = (value: object, indent?: number) => {
-    print(stdout, `${printable(JSON.stringify(value, undefined, indent))}\n`);
+    const withCommands = (_: string, part: unknown) => (typeof part === "string" ? asStarted(part) : part);
+    print(stdout, `${printable(JSON.stringify(value, withCommands, indent))}\n`);
   };
   return {
     text: (text, verdicts) => {
-      const safe = printable(text);
+      const safe = printable(asStarted(text));
       print(stdout, coloursText && verdicts !== undefined ? colourVerdicts(safe, verdicts) : safe);
     },
     json: (value) => {
@@ -123,10 +126,10 @@ export function outputTo(stdout: Stream, stderr: Stream, props: OutputProps = {}
     },
     warnings: (warnings) => {
       warned.push(...warnings);
-      for (const { message } of warnings) print(stderr, `${label("warning")} ${oneLine(message)}\n`);
+      for (const { message } of warnings) print(stderr, `${label("warning")} ${oneLine(asStarted(message))}\n`);
     },
     error: (message) => {
-      print(stderr, `${label("error")} ${oneLine(message)}\n`);
+      print(stderr, `${label("error")} ${oneLine(asStarted(message))}\n`);
     },
     usage: (text) => {
       print(stderr, printable(text).replace(/^error:/, label("error")));
@@ -141,7 +144,7 @@ export function outputTo(stdout: Stream, stderr: Stream, props: OutputProps = {}
       printJson(envelope(exitCode === 0, result ?? {}, errors), json === "line" ? undefined : 2);
     },
     note: (message) => {
-      print(stderr, `${oneLine(message)}\n`);
+      print(stderr, `${oneLine(asStarted(message))}\n`);
     },
     exitCode: 0,
   };

@@ -28,7 +28,7 @@ export function statusCommand(output: Output): Command {
       ]);
       let before: string | undefined;
       for (;;) {
-        output.doing("Asking the machines and the cluster");
+        output.doing("Reading from the machines and the cluster");
         const target = await targetOf(options);
         if (before === undefined) noteTarget(output, options, target);
         const { status } = await collect(target, logLines);

@@ -60,7 +60,7 @@ function gateCommand(output: Output): Command {
         await inLab(target, { words: ["gate", `--wait=${wait}`], json: options.json === true, nothing }, output);
         return;
       }
-      output.doing("Asking the cluster");
+      output.doing("Reading from the cluster");
       const { waitForGate } = await import("../cluster/gate.ts");
       await waitForGate({
         kubeconfig: target.kubeconfig,

@@ -1,17 +1,22 @@
 import { Command } from "commander";
-import { findConfigFile } from "../../stacks/load.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import { readConfig } from "../config/config-file.ts";
 import { readBootstrapIgn } from "../config/install-dir.ts";
 import { parseIgnition } from "../core/ignition/config.ts";
 import { readManifests } from "../core/ignition/manifests.ts";
 import { inLines } from "../core/printable.ts";
-import { type CalledEndpoint, calledEndpoints, type Meaning } from "../core/webhooks.ts";
-import { configOption } from "./config.ts";
+import { type CalledEndpoint, calledEndpoints, type EndpointOptions, type Meaning } from "../core/webhooks.ts";
+import {
+  adviceFor,
+  type ConfigOptions,
+  configFileFor,
+  inConfigFolder,
+  noteConfig,
+  withConfig,
+} from "./config-option.ts";
 import { jsonOption, type Output } from "./output.ts";
 
-interface WebhooksOptions {
-  readonly config?: string;
+interface WebhooksOptions extends ConfigOptions {
   readonly kubeconfig?: string;
   readonly json?: boolean;
 }
@@ -22,42 +27,51 @@ type Row = CalledEndpoint & { readonly source: Source };
 
 /** `webhooks`: what the bootstrap kube-apiserver must call outside of itself, and which of it needs the tunnel. */
 export function webhooksCommand(output: Output): Command {
-  return new Command("webhooks")
+  return withConfig(new Command("webhooks"))
     .description("List the webhooks and aggregated APIs of a cluster, and which of them need the tunnel")
-    .argument("[install-dir]", "folder with bootstrap.ign: lists what its manifests declare")
-    .option("--kubeconfig <file>", "lists what a running cluster declares")
-    .option(...configOption)
+    .argument("[install-dir]", "folder with bootstrap.ign (default: the config file's installDir)")
+    .option("--kubeconfig <file>", "list what a running cluster declares, instead or as well")
     .option(...jsonOption)
-    .action(async (installDir: string | undefined, options: WebhooksOptions, command: Command) => {
-      if (installDir === undefined && options.kubeconfig === undefined)
-        command.error("error: give the install folder, or --kubeconfig for a running cluster, or both");
-      const { tunnel } = readConfig(configFormat, options.config ?? findConfigFile(process.env));
-      const agentsOnHostNetwork = typeof tunnel !== "string" && tunnel.agents.hostNetwork;
-      const rows: Row[] = [];
-      if (installDir !== undefined) {
-        const { files = [] } = parseIgnition(readBootstrapIgn(installDir)).storage ?? {};
-        const { objects, unreadable } = readManifests(files);
-        for (const file of unreadable)
-          output.warnings([
-            { code: "manifest-unreadable", message: `${file} in bootstrap.ign is not YAML: it was left out.` },
-          ]);
-        rows.push(
-          ...calledEndpoints(objects, { agentsOnHostNetwork }).map((one) => ({
-            ...one,
-            source: "install folder" as const,
-          })),
-        );
-      }
-      if (options.kubeconfig !== undefined) {
-        const { callingObjects } = await import("../cluster/webhooks.ts");
-        const objects = await callingObjects(options.kubeconfig);
-        rows.push(
-          ...calledEndpoints(objects, { agentsOnHostNetwork }).map((one) => ({ ...one, source: "cluster" as const })),
-        );
-      }
+    .action(async (folder: string | undefined, options: WebhooksOptions, command: Command) => {
+      const configFile = configFileFor(options);
+      noteConfig(output, options, configFile);
+      const { tunnel, installDir } = readConfig(configFormat, configFile, adviceFor(options));
+      const ofConfig = configFile === undefined ? undefined : inConfigFolder(configFile, installDir);
+      const { kubeconfig } = options;
+      const source = folder ?? (kubeconfig === undefined ? ofConfig : undefined);
+      if (source === undefined && kubeconfig === undefined)
+        command.error("error: give the install folder, or --kubeconfig for a running cluster, or both", {
+          code: "commander.missingArgument",
+        });
+      const agents = { agentsOnHostNetwork: typeof tunnel !== "string" && tunnel.agents.hostNetwork };
+      const rows = [
+        ...(source === undefined ? [] : declaredIn("install folder", manifestsOf(source, output), agents)),
+        ...(kubeconfig === undefined ? [] : declaredIn("cluster", await objectsOf(kubeconfig), agents)),
+      ];
       if (options.json === true) output.json({ endpoints: rows.map((row) => ({ ...row, explanation: explain(row) })) });
-      else output.text(describe(rows, { onlyFolder: options.kubeconfig === undefined }));
+      else output.text(describe(rows, { onlyFolder: kubeconfig === undefined }));
     });
+}
+
+const declaredIn = (source: Source, objects: readonly Record<string, unknown>[], options: EndpointOptions): Row[] =>
+  calledEndpoints(objects, options).map((endpoint) => ({ ...endpoint, source }));
+
+function manifestsOf(folder: string, output: Output): readonly Record<string, unknown>[] {
+  const { files = [] } = parseIgnition(readBootstrapIgn(folder)).storage ?? {};
+  const { objects, unreadable } = readManifests(files);
+  output.warnings(
+    unreadable.map((file) => ({
+      code: "manifest-unreadable",
+      message: `${file} in bootstrap.ign is not valid YAML: it is left out.`,
+    })),
+  );
+  return objects;
+}
+
+/** Loads the Kubernetes client only if there is a cluster to ask. */
+async function objectsOf(kubeconfig: string): Promise<readonly Record<string, unknown>[]> {
+  const { callingObjects } = await import("../cluster/webhooks.ts");
+  return callingObjects(kubeconfig);
 }
 
 /** One sentence for each meaning. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join, relative } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { asStarted } from "../../src/cli/printed-commands.ts";
 import { projectRoot } from "../../src/runtime/project-files.js";
 import { readInputs } from "../../stacks/inputs.ts";
 import { withoutConfig } from "../../stacks/load.ts";
@@ -58,7 +59,7 @@ const run = (program: string, ...args: string[]) =>
   });
 
 describe("what a synth writes outside its output folder", () => {
-  const written = (path: string) => `Written for the state, outside the output folder: ${path}.`;
+  const written = (path: string) => `Created for the state, outside the output folder: ${path}.`;
   const synth = () => synthesize(project.inputs(), project.outdir);
 
   it("is the state folder, and is said once", () => {
@@ -116,11 +117,11 @@ describe("without a config file", () => {
     });
     expect(status).toBe(0);
     expect(stderr).toBe(
-      `There is no config file: ${withoutConfig.stacks}; ${withoutConfig.advice}.\nWritten for the state, outside the output folder: .state.\n`,
+      `There is no config file: ${withoutConfig.stacks}; ${withoutConfig.advice}.\nCreated for the state, outside the output folder: .state.\n`,
     );
     expect(readdirSync(join(project.outdir, "stacks"))).toEqual(["local-bootstrap", "local-teardown"]);
     const { stdout } = await runIn(project.folder, { ...process.env, KONNECTIVITY_CONFIG: "" }, "config", "check");
-    for (const said of Object.values(withoutConfig)) expect(stdout).toContain(said);
+    for (const said of Object.values(withoutConfig)) expect(stdout).toContain(asStarted(said, project.folder));
   });
 });
 

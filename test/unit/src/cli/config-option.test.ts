@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { command, runIn } from "../../../support/cli.ts";
+import { command, program, runIn } from "../../../support/cli.ts";
 import { Project } from "../../../support/stacks.ts";
 
 const root = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-config-option-"));
@@ -82,9 +82,7 @@ describe("without a config file", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^config {4}none: these are the stacks of the lab on this machine\nlab {7}local, /);
     expect(stdout).toContain("\nlocal-bootstrap: ");
-    expect(stdout).toContain(
-      "for a cloud, write a config file with `npx konnectivity-bootstrap config init <platform>`",
-    );
+    expect(stdout).toContain(`for a cloud, write a config file with \`node ${program} config init <platform>\``);
   });
 
   it("--no-config and --json say so too", async () => {

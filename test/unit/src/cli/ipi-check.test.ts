@@ -5,7 +5,6 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { IgnitionConfig } from "../../../../src/core/ignition/config.ts";
 import { namespace } from "../../../../src/core/konnectivity/names.ts";
 import { sampleText } from "../../../../src/core/sample/sample.ts";
-import { projectFile } from "../../../../src/runtime/project-files.js";
 import { kubeconfigText, withApi } from "../../../support/api.ts";
 import { command } from "../../../support/cli.ts";
 import { installFiles, readFiles, writeFiles } from "../../../support/install-folder.ts";
@@ -242,31 +241,6 @@ describe("ipi check with the folder's kubeconfig", () => {
     const later = await createdFolder(undefined, "API v1.31.1 up");
     write(later, "auth/kubeconfig", text);
     expect(await check(later)).toMatchObject({ code: 1 });
-  });
-});
-
-describe("docs/ipi.md", () => {
-  const page = readFileSync(projectFile("docs/ipi.md"), "utf8");
-  // Sizes and digests change with every payload.
-  const withoutNumbers = (text: string) => text.replace(/\b\d{5,6}\b|[0-9a-f]{16}…/g, "N");
-
-  it.each([
-    ["ipi prepare", () => Promise.resolve(newFolder()), (folder: string) => command("ipi", "prepare", folder)],
-    ["ipi check of a payload that was taken", () => createdFolder(), check],
-    [
-      "ipi check of a payload that was discarded",
-      () =>
-        createdFolder((folder) => {
-          write(folder, "master.ign", "{ }");
-        }),
-      check,
-    ],
-  ])("shows the real output of %s", async (_, make, run) => {
-    const folder = await make();
-    const { stdout } = await run(folder);
-    const shown = stdout.replaceAll(folder, "ocp");
-    const indented = shown.replace(/^(?=.)/gm, "    ");
-    expect(withoutNumbers(page)).toContain(withoutNumbers(indented));
   });
 });
 

@@ -113,7 +113,7 @@ describe("progress on a terminal", () => {
       rmSync(folder, { recursive: true });
       expect(code).toBe(1);
       const [before = "", ...after] = text.split("tunnel  ");
-      expect(before.startsWith(`${erase}Asking the machines and the cluster (`)).toBe(true);
+      expect(before.startsWith(`${erase}Reading from the machines and the cluster (`)).toBe(true);
       // Nothing of it is left on the line where the result begins.
       expect(before.endsWith(erase)).toBe(true);
       expect(after.join("")).not.toContain("Asking");

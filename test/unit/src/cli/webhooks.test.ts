@@ -71,10 +71,10 @@ describe("webhooks <install-dir>", () => {
     expect(endpoints[0]).toMatchObject({ source: "install folder", explanation: expect.any(String) as string });
   });
 
-  it("names a manifest that is not YAML, and shows the others", async () => {
+  it("names a manifest that is not valid YAML, and shows the others", async () => {
     const folder = installDir({ "manifests/a.yaml": "a: [b", "manifests/b.yaml": stringify(configuration) });
     const { code, stdout, stderr } = await command("webhooks", folder);
-    expect(stderr).toContain("warning: /opt/openshift/manifests/a.yaml in bootstrap.ign is not YAML");
+    expect(stderr).toContain("warning: /opt/openshift/manifests/a.yaml in bootstrap.ign is not valid YAML");
     expect(stdout).toContain("2 in all");
     expect(code).toBe(0);
   });
@@ -119,7 +119,7 @@ describe("webhooks --kubeconfig", () => {
   it("says which API refused", async () => {
     await withApi({ "/apis/": { kind: "Status", code: 403 } }, async (kubeconfig) => {
       const { code, stderr } = await command("webhooks", "--kubeconfig", kubeconfig);
-      expect(stderr).toMatch(/^error: http:\/\/127\.0\.0\.1:\d+ .*the kubeconfig's user may not do that \(403\)/);
+      expect(stderr).toMatch(/^error: .*http:\/\/127\.0\.0\.1:\d+.*\(403\)/);
       expect(code).toBe(1);
     });
   });
