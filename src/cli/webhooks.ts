@@ -1,17 +1,16 @@
 import { Command } from "commander";
-import { findConfigFile } from "../../stacks/load.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import { readConfig } from "../config/config-file.ts";
-import { readBootstrapIgn } from "../config/install-dir.ts";
+import { bootstrapIgnOf, readBootstrapIgn } from "../config/install-dir.ts";
+import { aboutFile } from "../core/errors.ts";
 import { parseIgnition } from "../core/ignition/config.ts";
 import { readManifests } from "../core/ignition/manifests.ts";
 import { inLines } from "../core/printable.ts";
 import { type CalledEndpoint, calledEndpoints, type Meaning } from "../core/webhooks.ts";
-import { configOption } from "./config.ts";
+import { configFileFor, type ConfigOptions, withConfig } from "./config-option.ts";
 import { jsonOption, type Output } from "./output.ts";
 
-interface WebhooksOptions {
-  readonly config?: string;
+interface WebhooksOptions extends ConfigOptions {
   readonly kubeconfig?: string;
   readonly json?: boolean;
 }
@@ -22,20 +21,22 @@ type Row = CalledEndpoint & { readonly source: Source };
 
 /** `webhooks`: what the bootstrap kube-apiserver must call outside of itself, and which of it needs the tunnel. */
 export function webhooksCommand(output: Output): Command {
-  return new Command("webhooks")
+  return withConfig(new Command("webhooks"))
     .description("List the webhooks and aggregated APIs of a cluster, and which of them need the tunnel")
     .argument("[install-dir]", "folder with bootstrap.ign: lists what its manifests declare")
     .option("--kubeconfig <file>", "lists what a running cluster declares")
-    .option(...configOption)
     .option(...jsonOption)
     .action(async (installDir: string | undefined, options: WebhooksOptions, command: Command) => {
       if (installDir === undefined && options.kubeconfig === undefined)
-        command.error("error: give the install folder, or --kubeconfig for a running cluster, or both");
-      const { tunnel } = readConfig(configFormat, options.config ?? findConfigFile(process.env));
+        command.error("error: give the install folder, or --kubeconfig for a running cluster, or both", {
+          code: "commander.missingArgument",
+        });
+      const { tunnel } = readConfig(configFormat, configFileFor(options));
       const agentsOnHostNetwork = typeof tunnel !== "string" && tunnel.agents.hostNetwork;
       const rows: Row[] = [];
       if (installDir !== undefined) {
-        const { files = [] } = parseIgnition(readBootstrapIgn(installDir)).storage ?? {};
+        const text = readBootstrapIgn(installDir);
+        const { files = [] } = aboutFile(bootstrapIgnOf(installDir), () => parseIgnition(text)).storage ?? {};
         const { objects, unreadable } = readManifests(files);
         for (const file of unreadable)
           output.warnings([
@@ -49,6 +50,7 @@ export function webhooksCommand(output: Output): Command {
         );
       }
       if (options.kubeconfig !== undefined) {
+        output.doing("Asking the cluster");
         const { callingObjects } = await import("../cluster/webhooks.ts");
         const objects = await callingObjects(options.kubeconfig);
         rows.push(
