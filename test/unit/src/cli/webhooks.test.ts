@@ -119,7 +119,7 @@ describe("webhooks --kubeconfig", () => {
   it("says which API refused", async () => {
     await withApi({ "/apis/": { kind: "Status", code: 403 } }, async (kubeconfig) => {
       const { code, stderr } = await command("webhooks", "--kubeconfig", kubeconfig);
-      expect(stderr).toMatch(/^error: http:\/\/127\.0\.0\.1:\d+ .*the kubeconfig's user may not do that \(403\)/);
+      expect(stderr).toMatch(/^error: The request to http:\/\/127\.0\.0\.1:\d+ failed: .*\(403\)/);
       expect(code).toBe(1);
     });
   });
