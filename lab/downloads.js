@@ -1,4 +1,4 @@
-// Plain JavaScript without dependencies, as lab/go-programs.js: set-up downloads with it what would take minutes to build.
+// Plain JavaScript without dependencies, as lab/go-programs.js: set-up uses it to download programs that take minutes to build.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, createWriteStream, openSync, readFileSync, rmSync } from "node:fs";
@@ -41,7 +41,7 @@ class DownloadFailed extends Error {}
 /** A transfer that broke off after it had begun: worth a second try. */
 class CutOff extends DownloadFailed {}
 
-/** A file that is not the one that was asked for. */
+/** A file that differs from the requested one. */
 class WrongDigest extends DownloadFailed {
   /** @param {{ url: URL, expected: string, found: string }} facts */
   constructor({ url, expected, found }) {
@@ -60,7 +60,7 @@ export function isDownloadable(name, official = officialBinaries) {
 }
 
 /**
- * Downloads Go programs into the cache, as far as they are published and not there yet. What cannot be downloaded is
+ * Downloads Go programs that are published and not in the cache yet. What cannot be downloaded is
  * reported and left to be built. Nothing is used without its pinned checksum. Throws one sentence if the mirror's
  * address is wrong.
  * @param {readonly GoProgramName[]} names

@@ -1,5 +1,4 @@
-// Plain JavaScript without dependencies: scripts/setup.js builds with it, and the lab and the tests find with it what was
-// built.
+// Plain JavaScript without dependencies: scripts/setup.js uses it to build programs, and the lab and the tests to find them.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -194,7 +193,7 @@ const inCache = (name) => join(process.env.XDG_CACHE_HOME || join(homedir(), ".c
 /**
  * A folder of the cache, created on first use. `make` fills another folder, which is renamed at the end, so the folder is never
  * incomplete: two processes can create it at once, and an interrupted one does not leave a partial result.
- * @param {string} name ends with a digest of what it is made of
+ * @param {string} name ends with a digest of the folder's inputs
  * @param {(unfinished: string) => void} make
  * @returns {string} the folder's path
  */

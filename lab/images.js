@@ -1,4 +1,4 @@
-// Plain JavaScript without dependencies, as lab/go-programs.js: set-up makes the images with it, and the lab finds them.
+// Plain JavaScript without dependencies, as lab/go-programs.js: set-up uses it to create the images, and the lab to find them.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";

@@ -77,7 +77,7 @@ export class LabMachine {
     return LabMachine.running(props);
   }
 
-  /** A machine that is already running, whoever started it. */
+  /** A machine that is running, also if another process started it. */
   static ifRunning(where: MachineLocation): LabMachine | undefined {
     const file = join(where.folder, "holder");
     const init = existsSync(file) ? childrenOf(Number(readFileSync(file, "utf8")))[0] : undefined;

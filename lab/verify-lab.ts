@@ -141,7 +141,7 @@ class LabLooks {
       this.#lab.finish();
       await waitFor("the end of the bootstrap", 120, () => this.#view.ended());
     }
-    // The kubelet ends it a moment after its manifest is gone.
+    // The kubelet stops it shortly after its manifest was deleted.
     await waitFor("the end of the server", 30, () => this.#view.server() === undefined);
     const left = [
       ...this.#view.workloads(node),
@@ -151,7 +151,7 @@ class LabLooks {
         : []),
       ...(bootstrap.run(`test -e ${tls}`).status === 0 ? [`${tls} on the bootstrap machine`] : []),
     ];
-    // The kubelets end them a moment after the workload is gone.
+    // The kubelets stop them shortly after the workload was deleted.
     for (let tries = 0; tries < timeLimit(30) && this.#view.agents().length > 0; tries++) await sleep(500);
     left.push(...this.#view.agents().map(({ node, pid }) => `an agent on ${node.name} (process ${pid})`));
     return left.length > 0
@@ -163,7 +163,10 @@ class LabLooks {
     if (this.#view.calls() === undefined) return notLookedAt("the webhook is not running");
     const when = this.#view.ended() ? "after" : "before";
     const made = this.#view.create(this.#lab.node, {});
-    return passedIf(made.code === 201 && made.calls === 1, `${when} the bootstrap's end, a ConfigMap: ${said(made)}`);
+    return passedIf(
+      made.code === 201 && made.calls === 1,
+      `${when} the end of the bootstrap, a ConfigMap: ${said(made)}`,
+    );
   }
 
   #flagIsThere(): CheckResult {

@@ -69,7 +69,7 @@ async function compare(): Promise<boolean> {
   changePackageJson(terrain);
 
   console.error("Installing CDK Terrain in a temporary folder (1.1 GB; half a minute if npm has it in its cache) …");
-  // Bindings that ask for a newer Node.js run on 20 too.
+  // Bindings that require a newer Node.js run on 20 too.
   await run(["npm", "install", "--omit=dev", "--engine-strict=false"], terrain);
   console.error(`Synthesizing ${project.platforms.join(", ")} with both …`);
   const before = await synthesize(cdktf, project);

@@ -70,7 +70,7 @@ export function resolve(loaded: Loaded, built: Built): Inputs {
     infraId,
     architecture: config.architecture,
     stream: loaded.stream,
-    streamGiven: config.stream !== undefined,
+    streamGiven: config.stream !== undefined || invalidOptions.includes("stream"),
     fixedAddress,
     machineNetworks: built.requiredIngress?.sources.networks ?? [],
     tunnelPort,

@@ -7,7 +7,7 @@ import type { AgentStatus, Certificate, MachineStatus, ServerStatus } from "./ma
 export interface Observations {
   readonly machines: readonly MachineStatus[];
   readonly unreachable: readonly { readonly machine: string; readonly reason: string }[];
-  /** What the cluster's API reports. @default - not asked */
+  /** What the cluster's API reports. @default - not read */
   readonly cluster?: AgentPods;
   /** The command that prints this cluster's firewall rule, ready to run. @default - not known */
   readonly firewallCommand?: string;

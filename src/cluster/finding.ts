@@ -12,6 +12,8 @@ export interface Finding {
 /** The installer's own tunnel has no option for the lifetime of its certificates. */
 export function expiredAdvice(tunnel: TunnelKind): string {
   const again =
-    tunnel === "ours" ? "start the installation again, with more certificates.days" : "start the installation again";
+    tunnel === "ours"
+      ? "start the installation again, with a higher tunnel.certificates.days"
+      : "start the installation again";
   return `${again}; a bootstrap that is nearly finished can still complete with the agents that are connected`;
 }

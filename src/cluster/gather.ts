@@ -85,7 +85,7 @@ const readme = `status.txt is the output of the status command. Each machine has
 read-only and collects no key, token or kubeconfig; in addition, such secrets are removed from logs. unknown-sections.txt
 contains output of a machine that the script does not produce. In all files, terminal control characters are written as \\uXXXX.`;
 
-/** Removes secrets. The probe asks for none, but a program's log may contain one. */
+/** Removes secrets. The probe collects none, but a program's log may contain one. */
 export function withoutSecrets(text: string): string {
   return text
     .replaceAll(/-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, "(a private key)")

@@ -33,7 +33,7 @@ export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): Bo
   const { bootstrap, release, firewall, warnings, addition } = prepare(bootstrapIgn, tunnel, now);
   const originalBytes = Buffer.byteLength(bootstrapIgn);
   const sshKeys = sshKeysOf(bootstrap.config, "core");
-  // Without a tunnel of ours, the payload is bootstrap.ign itself, byte for byte.
+  // Without this project's tunnel, the payload is bootstrap.ign itself, byte for byte.
   const serialized =
     addition === undefined ? withDigest(bootstrapIgn) : serializeIgnition(transformIgnition(bootstrap, addition));
   return {
@@ -93,7 +93,7 @@ interface Prepared {
   readonly release: Release;
   readonly warnings: readonly Warning[];
   readonly firewall: RequiredIngress | undefined;
-  /** What goes into bootstrap.ign. */
+  /** What is added to bootstrap.ign. */
   readonly addition: Addition | undefined;
 }
 

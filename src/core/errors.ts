@@ -158,7 +158,7 @@ const sentences = {
   "cluster-another": (p: { server: string; found: string; wanted: string }) =>
     `${p.server} is the API of the cluster ${p.found}, not of ${p.wanted}, so nothing was changed: set teardown.kubeconfig or KUBECONFIG to the kubeconfig of ${p.wanted}.`,
   "platform-not-configured": (p: { platform: string }) =>
-    `${p.platform} is not in the config, so the report does not know which resources to look for: add it again, or name the right config file with --config.`,
+    `${p.platform} is not in the config, so the resources to look for are unknown: add it again, or name the right config file with --config.`,
   "gate-reason-missing": (p: { variable: string }) =>
     `${p.variable} is set but empty, so nothing was changed: set it to the reason why the machine can be removed although the gate is closed.`,
   "state-unreadable": (p: { stack: string; folder: string; reason: string }) =>
@@ -203,7 +203,7 @@ const sentences = {
   "ipi-cluster-exists": (p: { found: string }) =>
     `openshift-install has already started to create a cluster from this folder (${p.found}): start again in a new folder.`,
   "ipi-upi-platform": (p: { platform: string }) =>
-    `openshift-install does not create machines on platform ${p.platform}: build the payload with "npx konnectivity-bootstrap payload build", and pass it to your bootstrap machine.`,
+    `openshift-install does not create machines on platform ${p.platform}: build the payload with "npx konnectivity-bootstrap payload build <install-dir> --out <dir>", and pass it to your bootstrap machine.`,
   "ipi-without-tunnel": (p: { tunnel: string }) =>
     `The config has \`tunnel: ${p.tunnel}\`, so there is nothing to add to bootstrap.ign: set options of a tunnel instead, or use another config file.`,
   "ipi-consumed": (p: { file: string; folder: string }) =>

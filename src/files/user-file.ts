@@ -141,7 +141,7 @@ export function writeNewUserFile(file: string, bytes: Uint8Array, advice: string
     rmSync(partial, { force: true });
     try {
       writeWhole(partial, bytes);
-      // Somebody else may have created it meanwhile.
+      // Another process may have created it in the meantime.
       mustBeNew();
       renameSync(partial, file);
     } catch (error) {

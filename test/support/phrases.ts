@@ -48,7 +48,10 @@ export const phrases: readonly Phrase[] = [
   phrase("has noticed nothing|have noticed nothing", "is not affected"),
   phrase("(?:is|are) for machines", "prints JSON"),
   phrase("in vain", "without success"),
-  phrase("(?:machine|server|cloud|podman|api|nothing outside) (?:is|are|was|were|cannot be) asked", "is queried, is read"),
+  phrase(
+    "(?:machine|server|cloud|podman|api|nothing outside) (?:is|are|was|were|cannot be) asked",
+    "is queried, is read",
+  ),
   phrase("(?:is|are|was) said", "is described, is reported"),
   phrase("(?:comes?|came|come) to the tunnel", "has reached the tunnel"),
   phrase("comes? into the state", "is added to the state"),

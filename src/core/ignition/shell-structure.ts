@@ -4,7 +4,7 @@ export interface LinePlace {
   readonly depth: number;
   /** True inside quotes, an expansion, arithmetic or a here-document: the line is text, not a command. */
   readonly text: boolean;
-  /** True if the command before it goes on here: after a backslash, `&&`, `||`, `|` or the head of a function. */
+  /** True if the line continues the command before it: after a backslash, `&&`, `||`, `|` or the head of a function. */
   readonly continued: boolean;
 }
 

@@ -52,7 +52,7 @@ function build(original: Buffer, tunnel: Tunnel, now: Date): BootstrapPayload | 
   const text = ignitionText(original);
   const config = parseIgnition(text);
   problems.add(...configProblems(config, now));
-  // Also for a config without a tunnel of ours: what is wrong with bootstrap.ign itself is reported with it.
+  // Also for a config without this project's tunnel, so that errors in bootstrap.ign are reported at the same time.
   const options = typeof tunnel === "string" ? readTunnel({}) : tunnel;
   const payload = problems.attempt(() => makePayload(text, options, now));
   if (payload !== undefined && payload.bytes > maxPayloadBytes)

@@ -37,7 +37,7 @@ export function folderProblems(
   const exists = created ?? (state?.clusterCreated === true ? stateFileName : undefined);
   const isChanged = (name: (typeof machineConfigNames)[number]) => {
     const onDisk = machineConfigs[name];
-    // One that does not exist is taken from the state file, and is not a change.
+    // openshift-install reads a missing one from the state file, so that is not a change.
     return onDisk !== undefined && state !== undefined && state.machineConfigs[name]?.equals(onDisk) !== true;
   };
   return [

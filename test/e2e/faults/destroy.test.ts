@@ -70,9 +70,7 @@ describe("destroying, by the real cdktf", () => {
     stacks.describe({});
     const { code, output } = await stacks.destroy().ended;
     expect(code).not.toBe(0);
-    expect(output).toContain(
-      "The cluster still needs its bootstrap machine, so nothing was changed: the gate waits until",
-    );
+    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was changed");
     expect([stacks.inState("local-teardown"), stacks.inState("local-bootstrap")]).toEqual([
       teardownState,
       bootstrapState,
@@ -95,9 +93,7 @@ describe("destroying, by the real cdktf", () => {
     const { code, output } = await command.ended;
     expect(code).not.toBe(0);
     expect(output).toMatch(/local-bootstrap +terraform_data.gate/);
-    expect(output).toContain(
-      "The cluster still needs its bootstrap machine, so nothing was changed: the gate waits until",
-    );
+    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was changed");
     expect([stacks.inState("local-teardown"), stacks.inState("local-bootstrap")]).toEqual([
       teardownState,
       bootstrapState,

@@ -124,7 +124,7 @@ describe("a lab with `ipi: true`", () => {
     expect(rows.find(({ id }) => id === "step-6")).toMatchObject({ result: "passed" });
     expect(await command("status", "--name", stacks.name)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^tunnel +.*ended.*[^]*removed the bootstrap machine too/) as string,
+      stdout: expect.stringMatching(/^tunnel +.*ended.*[^]*the bootstrap machine is removed too/) as string,
     });
     const archive = join(stacks.outdir, "gathered.tar.gz");
     expect(await command("gather", "--name", stacks.name, "--out", archive)).toMatchObject({ code: 0, stderr: "" });

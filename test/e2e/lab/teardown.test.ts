@@ -69,12 +69,12 @@ describe("the gate", () => {
     [
       "one node of three",
       { ...bootstrapped, revisions: [2, 0, 0] },
-      "the API is served by two nodes of the control plane (1 of 3 nodes have a revision)",
+      "the API is served by two nodes of the control plane (1 of 3 nodes run a kube-apiserver revision)",
     ],
     [
       "a single node without its revision",
       { ...bootstrapped, revisions: [0], topology: "SingleReplica" },
-      "the API is served by the node of the control plane (0 of 1 nodes have a revision)",
+      "the API is served by the node of the control plane (0 of 1 nodes run a kube-apiserver revision)",
     ],
   ];
 
@@ -97,7 +97,7 @@ describe("the gate", () => {
     expect(code).toBe(0);
     expect(said).toMatch(/^not yet {2}the bootstrap machine's etcd member is removed: /m);
     expect(said).toContain(
-      "yes      the bootstrap machine's etcd member is removed: etcds/cluster says EtcdBootstrapMemberRemoved=True\n",
+      "yes      the bootstrap machine's etcd member is removed: etcds/cluster has EtcdBootstrapMemberRemoved=True\n",
     );
   }, 60_000);
 

@@ -205,8 +205,8 @@ describe("verify, with other kinds of agent authentication", () => {
     const rows = await runChecks(labChecks(lab, { finish: false }));
     expect(others(rows)).toEqual({ "step-6": "not looked at" });
     expect(seenOf(rows, "security-1")).toBe("--authentication-audience=system:konnectivity-server");
-    expect(seenOf(rows, "security-7")).toMatch(/^agents have tokens: with no token, "/);
-    expect(seenOf(rows, "security-8")).toMatch(/^agents have tokens: with foreign token, ".*invalid bearer token"$/);
+    expect(seenOf(rows, "security-7")).toMatch(/^agents use tokens; with no token: "/);
+    expect(seenOf(rows, "security-8")).toMatch(/^agents use tokens; with foreign token: ".*invalid bearer token"$/);
   }, 180_000);
 });
 
