@@ -71,10 +71,6 @@ const failures: Readonly<Record<string, { args: () => string[]; errors: readonly
     args: () => [missing],
     errors: [{ code: "file-unreadable", file: join(missing, "bootstrap.ign") }],
   },
-  webhooks: {
-    args: () => [missing],
-    errors: [{ code: "file-unreadable", file: join(missing, "bootstrap.ign") }],
-  },
   "config init": { args: () => ["aws", "--config", there], errors: [{ code: "file-exists", file: there }] },
   "config check": { args: () => ["--config", missing], errors: [{ code: "file-unreadable", file: missing }] },
   example: { args: () => [root, "--platform", "aws"], errors: [{ code: "file-exists", file: root }] },
