@@ -28,7 +28,12 @@ tunnel_setup() {
     if [ "${TUNNEL_AUTHENTICATION}" = service-account-token ]; then
         tunnel_make_kubeconfig
     fi
-    tunnel_copy "${TUNNEL_HOME}/egress-selector.yaml" "${TUNNEL_EGRESS_SELECTOR}"
+    # An operator has switched the tunnel off: src/cluster/switch.sh.
+    if [ -f "${TUNNEL_HOME}/switched-off.yaml" ]; then
+        tunnel_copy "${TUNNEL_HOME}/switched-off.yaml" "${TUNNEL_EGRESS_SELECTOR}"
+    else
+        tunnel_copy "${TUNNEL_HOME}/egress-selector.yaml" "${TUNNEL_EGRESS_SELECTOR}"
+    fi
     tunnel_fill "${TUNNEL_HOME}/server-pod.yaml" "${TUNNEL_STATIC_POD}"
     record_service_stage_success
 }
