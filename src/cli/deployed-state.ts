@@ -6,7 +6,10 @@ import { configFormat } from "../../stacks/platforms.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { readState, type StackOutputs, stateFileOf } from "../files/terraform-state.ts";
 
-type Where = Pick<Inputs, "stateFolder" | "workingDirectory">;
+type Where = Pick<Inputs, "stateFolder" | "workingDirectory"> & {
+  /** The cdktf command's output folder. @default - the one in cdktf.json */
+  readonly outputFolder?: string;
+};
 
 /** Addresses of the managed resources in a stack's state. @returns undefined if nothing was ever deployed from here */
 export function addressesIn(inputs: Where, stack: string): readonly string[] | undefined {
@@ -18,7 +21,7 @@ export function addressesIn(inputs: Where, stack: string): readonly string[] | u
 }
 
 /** The ssh destination of the bootstrap machine that was deployed from here, from its stack's output. */
-export function deployedMachine(inputs: Inputs): string {
+export function deployedMachine(inputs: Inputs & Where): string {
   const found = configFormat.clouds
     .filter(({ name }) => name in inputs.platforms)
     .flatMap(({ name }) => {
@@ -37,8 +40,9 @@ function outputsOf(inputs: Where, stack: string): StackOutputs {
 }
 
 /** Runs Terraform in the stack's folder, because it knows how to read a shared state. */
-function askTerraform({ workingDirectory }: Where, stack: string, ...args: readonly string[]): string {
-  const folder = join(outputFolder(workingDirectory), "stacks", stack);
+function askTerraform(where: Where, stack: string, ...args: readonly string[]): string {
+  const { workingDirectory } = where;
+  const folder = join(where.outputFolder ?? outputFolder(workingDirectory), "stacks", stack);
   const { TERRAFORM_BINARY_NAME: terraform = "terraform" } = process.env;
   const { status, stdout, stderr, error } = spawnSync(terraform, [`-chdir=${folder}`, ...args], {
     cwd: workingDirectory,
@@ -50,7 +54,7 @@ function askTerraform({ workingDirectory }: Where, stack: string, ...args: reado
 }
 
 /** The cdktf command's output folder, from the working directory. */
-function outputFolder(workingDirectory: string): string {
+export function outputFolder(workingDirectory: string): string {
   const file = join(workingDirectory, "cdktf.json");
   const { output = "cdktf.out" } = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as {
     output?: string;

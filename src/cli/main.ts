@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { Command, CommanderError, Help, type Option } from "commander";
 import { description, version } from "../core/package.ts";
 import { describeProblem, UserError } from "../core/errors.ts";
+import { acceptanceCommand } from "./acceptance.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -33,6 +34,7 @@ export async function main(
     .addCommand(statusCommand(output))
     .addCommand(gatherCommand(output))
     .addCommand(teardownCommand(output))
+    .addCommand(acceptanceCommand(output))
     .addCommand(doctorCommand(output))
     .addCommand(completionCommand(output));
   // Commands that are added do not inherit these settings.

@@ -172,6 +172,36 @@ const sentences = {
   "cluster-unreachable": (p: { server: string; reason: string }) =>
     `${p.server} cannot be asked: ${p.reason}; check the kubeconfig, and the way to that address.`,
 
+  // acceptance
+  "acceptance-unprepared": (p: { lacks: string; advice: string }) =>
+    `This machine lacks what the acceptance run needs (${p.lacks}), so nothing was created: ${p.advice}.`,
+  "acceptance-example": () =>
+    'The cluster in bootstrap.ign is a made-up example, so nothing was created: give the folder in which "openshift-install create ignition-configs" ran as installDir.',
+  "acceptance-no-payload": (p: { reason: string }) =>
+    `Nothing can be deployed, because ${p.reason}: give the folder in which "openshift-install create ignition-configs" ran as installDir.`,
+  "acceptance-no-tunnel": (p: { option: "tunnel" }) =>
+    `The config says \`${p.option}: off\`, so there is no tunnel to check: set the options of a tunnel, or leave ${p.option} out.`,
+  "acceptance-gate-open": (p: { variable: string }) =>
+    `${p.variable} is set, and the acceptance run checks that the gate decides by itself: unset it.`,
+  "acceptance-deployed": (p: { stack: string; command: string }) =>
+    `${p.stack} is already deployed, and the acceptance run begins with a deploy: destroy it first with \`${p.command}\`.`,
+  "acceptance-progress-invalid": (p: { file: string }) =>
+    `${p.file} is not the progress of an acceptance run of this version: begin again with --restart, or give another folder with --out.`,
+  "acceptance-another-cluster": (p: { folder: string; found: string; wanted: string }) =>
+    `${p.folder} holds the acceptance run of ${p.found}, and this is ${p.wanted}: give another folder with --out, or begin again with --restart.`,
+  "acceptance-step-failed": (p: { what: string; reason: string; log: string }) =>
+    `${p.what} failed: ${p.reason}; ${p.log} has everything that it printed.`,
+  "acceptance-plan-changes": (p: { stack: string; log: string }) =>
+    `A second plan of ${p.stack} has changes, although nothing was changed: ${p.log} has the plan.`,
+  "acceptance-not-carrying": (p: { state: string; findings: string; minutes: number }) =>
+    `The tunnel did not carry within ${p.minutes} minutes (${p.state}${p.findings}): find the reason with \`status\`, then run the same command again.`,
+  "acceptance-checks-failed": (p: { checks: string }) => `These checks of \`verify\` failed: ${p.checks}.`,
+  "acceptance-nothing-checked": () =>
+    "No check of `verify` could be made: give the cluster's kubeconfig with --kubeconfig.",
+  "acceptance-left": (p: { count: number; command: string }) =>
+    `${p.count} of what the deploy created are left: run \`${p.command}\`.`,
+  "acceptance-unseen": () => "Nothing could be examined after the destroy, so something may be left.",
+
   // openshift-install create cluster
   "installer-state-missing": (p: { file: string }) =>
     `${p.file} does not exist, and without it openshift-install cannot create this cluster: give the folder in which "openshift-install create ignition-configs" ran, with everything that it wrote.`,
