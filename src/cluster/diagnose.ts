@@ -111,7 +111,7 @@ function switchedOffFindings(server: ServerStatus | undefined): Finding[] {
       code: "switched-off",
       kind: "wrong",
       what: `the tunnel of ${server.machine} is switched off: its kube-apiserver cannot reach webhooks in the pod network`,
-      advice: "npx konnectivity-bootstrap tunnel on switches it on again",
+      advice: "`npx konnectivity-bootstrap tunnel on` switches it on again",
     },
   ];
 }
