@@ -32,7 +32,7 @@ export function configCommand(output: Output): Command {
     .command("init")
     .description("Write a commented config file to start with; keep an existing file")
     .addArgument(
-      new Argument("<platform>", "Where the cluster will run")
+      new Argument("<platform>", "platform of the cluster")
         .choices(cloudNames)
         .argParser(oneOfWords(cloudNames, output, installerNames)),
     )
