@@ -42,7 +42,8 @@ try {
   // Kubernetes' client is a thousand files, and each takes twice as long to load once tsx looks at it too.
   const words = process.argv.slice(2);
   const asksCluster =
-    words.some((word) => word.startsWith("--kubeconfig")) || (words[0] === "teardown" && !words.includes("local"));
+    words.some((word) => word.startsWith("--kubeconfig")) ||
+    (["teardown", "acceptance"].includes(words[0] ?? "") && !words.includes("local"));
   if (asksCluster) await import("@kubernetes/client-node");
   await import("tsx");
   const { main } = await import("../src/cli/main.ts");

@@ -304,6 +304,7 @@ export const aws = definePlatform({
   ],
   usesStream: true,
   firewallCommands,
+  reportedFacts: ({ region, bootstrapInstanceType }) => ({ region, bootstrapInstanceType }),
   example: () => ({
     options: {
       vpcId: "vpc-0123456789abcdef0",

@@ -464,6 +464,7 @@ export const azure = definePlatform({
   placeholders: { nodeSubnets: [], backendAddressPoolIds: [] },
   usualOptions: ["backendAddressPoolIds"],
   firewallCommands,
+  reportedFacts: ({ region, bootstrapVMSize }) => ({ region, bootstrapVMSize }),
   example: (infraId) => {
     const resourceGroupName = `${infraId}-rg`;
     const balancers = `/subscriptions/${noUuid}/resourceGroups/${resourceGroupName}/providers/Microsoft.Network/loadBalancers`;

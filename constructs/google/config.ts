@@ -392,6 +392,7 @@ export const google = definePlatform({
   usualOptions: ["instanceGroup"],
   usesStream: true,
   firewallCommands,
+  reportedFacts: ({ region, machineType }) => ({ region, machineType }),
   example: (infraId) => ({
     options: {
       zone: "europe-west1-b",

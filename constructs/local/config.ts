@@ -46,6 +46,7 @@ export const local = definePlatform({
   description: "A lab on this machine; see docs/lab.md.",
   schema,
   resolve: (config: LocalConfig): LocalInputs => config,
+  reportedFacts: ({ nodes, ipFamily }) => ({ nodes, ipFamily }),
   example: () => ({ options: { nodes: 1 } }),
   lab: {
     labName: ({ name }) => name,

@@ -6,7 +6,10 @@ import { configFormat } from "../../stacks/platforms.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { readState, type StackOutputs, stateFileOf } from "../files/terraform-state.ts";
 
-type Where = Pick<Inputs, "stateFolder" | "workingDirectory">;
+type Where = Pick<Inputs, "stateFolder" | "workingDirectory"> & {
+  /** The cdktf command's output folder. @default - the one in cdktf.json */
+  readonly outputFolder?: string;
+};
 
 /** Addresses of the managed resources in a stack's state. @returns undefined if nothing was ever deployed from here */
 export async function addressesIn(inputs: Where, stack: string): Promise<readonly string[] | undefined> {
@@ -39,8 +42,9 @@ async function outputsOf(inputs: Where, stack: string): Promise<StackOutputs> {
 }
 
 /** Runs Terraform in the stack's folder, because it knows how to read a shared state. */
-function askTerraform({ workingDirectory }: Where, stack: string, ...args: readonly string[]): Promise<string> {
-  const folder = join(outputFolder(workingDirectory), "stacks", stack);
+function askTerraform(where: Where, stack: string, ...args: readonly string[]): Promise<string> {
+  const { workingDirectory } = where;
+  const folder = join(where.outputFolder ?? outputFolder(workingDirectory), "stacks", stack);
   const { TERRAFORM_BINARY_NAME: terraform = "terraform" } = process.env;
   const options = { cwd: workingDirectory, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve, reject) => {
@@ -59,7 +63,7 @@ function askTerraform({ workingDirectory }: Where, stack: string, ...args: reado
 }
 
 /** The cdktf command's output folder, from the working directory. */
-function outputFolder(workingDirectory: string): string {
+export function outputFolder(workingDirectory: string): string {
   const file = join(workingDirectory, "cdktf.json");
   const { output = "cdktf.out" } = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as {
     output?: string;

@@ -91,8 +91,12 @@ function checkPackages(): Check {
   };
 }
 
-function checkCdktf({ PATH = "" }: Environment): Check {
-  const found = findProgram("cdktf", { PATH: `${projectFile("node_modules/.bin")}:${PATH}` });
+/** The cdktf command: this project's own, or another one. */
+export const cdktfProgram = ({ PATH = "" }: Environment) =>
+  findProgram("cdktf", { PATH: `${projectFile("node_modules/.bin")}:${PATH}` });
+
+function checkCdktf(environment: Environment): Check {
+  const found = cdktfProgram(environment);
   return {
     name: "cdktf",
     ok: found !== undefined,
@@ -131,11 +135,14 @@ function versionIn(json: string | null): string | undefined {
   }
 }
 
+/** The name of the check of the config file and of what it names. */
+export const configCheck = "config file";
+
 function checkConfig(
   given: string | false | undefined,
   environment: Environment,
 ): { check: Check; platforms: readonly string[] } {
-  const name = "config file";
+  const name = configCheck;
   const labs = configFormat.platforms.flatMap((platform) => (platform.lab === undefined ? [] : [platform.name]));
   const file = typeof given === "string" ? given : configFileOf(environment);
   let platforms: readonly string[] = [];

@@ -3,6 +3,7 @@ import { Command, CommanderError, Help, type Option } from "commander";
 import { description, version } from "../core/package.ts";
 import { describeProblem, type ProblemCode, UserError } from "../core/errors.ts";
 import { payloadVersion } from "../core/ignition/record.ts";
+import { acceptanceCommand } from "./acceptance.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -45,6 +46,7 @@ export function createProgram(output: Output): Command {
     .addCommand(statusCommand(output))
     .addCommand(gatherCommand(output))
     .addCommand(teardownCommand(output))
+    .addCommand(acceptanceCommand(output))
     .addCommand(doctorCommand(output))
     .addCommand(completionCommand(output));
   // Commands that are added do not inherit these settings.

@@ -15,6 +15,8 @@ export interface AgentPod {
   /** Whether its readiness does not depend on a connection: the agents of the installer's own tunnel have no such probe. */
   readonly unprobed?: true;
   readonly restarts: number;
+  /** The security context constraint that admitted it. @default - the API says none */
+  readonly scc?: string;
   /** The address and port that it dials. @default - not in its arguments */
   readonly dials?: string;
   /** @default - the API did not return it */
@@ -70,6 +72,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
   const name = metadata?.name ?? "";
   const dials = dialledBy(spec);
   const [container] = status?.containerStatuses ?? [];
+  const scc = metadata?.annotations?.["openshift.io/scc"];
   let log: string | undefined;
   let noLog: string | undefined;
   try {
@@ -84,6 +87,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
     ready: isReady(pod),
     ...(!hasReadinessProbe(spec) && { unprobed: true as const }),
     restarts: container?.restartCount ?? 0,
+    ...(scc !== undefined && { scc }),
     ...(dials !== undefined && { dials }),
     ...(log !== undefined && { log }),
     ...(noLog !== undefined && { noLog }),

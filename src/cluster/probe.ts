@@ -7,8 +7,8 @@ export const probeScript = readProjectText("src/cluster/probe.sh");
 /** The sections that probe.sh prints; a test compares them. */
 export const machineSections = [
   ...["machine", "tunnel", "record", "ended", "server-pod", "stages", "said", "certificates", "egress-selector"],
-  ...["kube-apiserver-config", "kube-apiserver", "healthz", "readyz", "metrics", "agent-port", "sockets", "arguments"],
-  ...["container", "log", "end"],
+  ...["kube-apiserver-config", "kube-apiserver", "healthz", "readyz", "metrics", "denials", "agent-port", "sockets"],
+  ...["arguments", "container", "log", "end"],
 ];
 /** The sections of each agent, which are printed as `agent-<number>.<section>`. */
 export const agentSections = [

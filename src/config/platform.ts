@@ -33,6 +33,8 @@ export interface Platform<
   readonly usesStream?: boolean;
   /** Commands that open the tunnel's port, for `payload firewall`. @default - it has no firewall that a program changes */
   readonly firewallCommands?: FirewallProgram;
+  /** Region and size of its machine, which identify nobody: for the report of `acceptance`. @default - none */
+  reportedFacts?(inputs: Inputs): Readonly<Record<string, string | number>>;
   /** Made-up values that make a complete config, for `example`: `config check` accepts them. */
   example(infraId: string): Example<z.input<Schema>, z.input<Metadata>>;
   /** @default - it is a cloud: the machine belongs to a real cluster and boots the payload from bootstrap.ign */

@@ -182,6 +182,36 @@ const sentences = {
   "cluster-unreachable": (p: { server: string; reason: string }) =>
     `The request to ${p.server} failed: ${p.reason}; check the kubeconfig, and that this machine can reach that address.`,
 
+  // acceptance
+  "acceptance-unprepared": (p: { lacks: string; advice: string }) =>
+    `This machine lacks what the acceptance run needs (${p.lacks}), so nothing was created: ${p.advice}.`,
+  "acceptance-example": () =>
+    'The cluster in bootstrap.ign is a made-up example, so nothing was created: set installDir to the folder in which "openshift-install create ignition-configs" ran.',
+  "acceptance-no-payload": (p: { reason: string }) =>
+    `Nothing can be deployed, because ${p.reason}: set installDir to the folder in which "openshift-install create ignition-configs" ran.`,
+  "acceptance-no-tunnel": (p: { option: "tunnel" }) =>
+    `The config has \`${p.option}: off\`, so there is no tunnel to check: set options of a tunnel, or remove ${p.option}.`,
+  "acceptance-gate-open": (p: { variable: string }) =>
+    `${p.variable} is set, but the acceptance run checks that the gate decides by itself: unset it.`,
+  "acceptance-deployed": (p: { stack: string; command: string }) =>
+    `${p.stack} is already deployed, but the acceptance run starts with a deploy: destroy it first with \`${p.command}\`.`,
+  "acceptance-progress-invalid": (p: { file: string }) =>
+    `${p.file} is not the progress of an acceptance run of this version: start over with --restart, or use another folder with --out.`,
+  "acceptance-another-cluster": (p: { folder: string; found: string; wanted: string }) =>
+    `${p.folder} contains the acceptance run of ${p.found}, but this run is for ${p.wanted}: use another folder with --out, or start over with --restart.`,
+  "acceptance-step-failed": (p: { what: string; reason: string; log: string }) =>
+    `${p.what} failed: ${p.reason}; see its output in ${p.log}.`,
+  "acceptance-plan-changes": (p: { stack: string; log: string }) =>
+    `A second plan of ${p.stack} has changes, although nothing was changed: see the plan in ${p.log}.`,
+  "acceptance-not-carrying": (p: { state: string; findings: string; minutes: number }) =>
+    `The tunnel did not work within ${p.minutes} minutes (${p.state}${p.findings}): find the reason with \`status\`, then run the same command again.`,
+  "acceptance-checks-failed": (p: { checks: string }) => `These checks of \`verify\` failed: ${p.checks}.`,
+  "acceptance-nothing-checked": () => "No check of `verify` could run: set the cluster's kubeconfig with --kubeconfig.",
+  "acceptance-left": (p: { count: number; command: string }) =>
+    `${p.count} of the things that the deploy created still exist: run \`${p.command}\`.`,
+  "acceptance-unseen": () =>
+    "Nothing could be examined after the destroy, so something may still exist: check the cloud's console.",
+
   // openshift-install create cluster
   "installer-state-missing": (p: { file: string }) =>
     `${p.file} does not exist, and openshift-install cannot create this cluster without it: use the folder in which "openshift-install create ignition-configs" ran, with every file that it wrote.`,

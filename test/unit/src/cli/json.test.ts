@@ -86,6 +86,10 @@ const failures: Readonly<Record<string, { args: () => string[]; errors: readonly
     errors: [{ code: "file-unreadable", file: missing }],
   },
   "teardown report": { args: () => ["aws", "--config", missing], errors: [{ code: "file-unreadable", file: missing }] },
+  acceptance: {
+    args: () => ["aws", "--yes", "--config", missing],
+    errors: [{ code: "file-unreadable", file: missing }],
+  },
   webhooks: { args: () => [missing], errors: [{ code: "file-unreadable", file: join(missing, "bootstrap.ign") }] },
   // A check that failed is a result, not an error.
   doctor: { args: () => ["--config", missing], errors: [] },

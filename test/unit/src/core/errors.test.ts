@@ -13,8 +13,21 @@ import { replaceKeepingOriginal } from "../../../../src/files/keep-original.ts";
 import { readUserFile, writeUserFiles } from "../../../../src/files/user-file.ts";
 import { readInstallDir } from "../../../../src/config/install-dir.ts";
 import { readStream } from "../../../../src/config/stream.ts";
+import type { Ended } from "../../../../src/cli/acceptance-program.ts";
+import { newProgress, readProgress, saveProgress } from "../../../../src/cli/acceptance-progress.ts";
+import {
+  checkPreflight,
+  mustBeGone,
+  mustNotChange,
+  mustPass,
+  mustSucceed,
+  notCarrying,
+  type Session,
+} from "../../../../src/cli/acceptance-steps.ts";
 import { configCommand } from "../../../../src/cli/config.ts";
 import { outputTo } from "../../../../src/cli/output.ts";
+import type { Check } from "../../../../src/cli/doctor-checks.ts";
+import { exampleCommand } from "../../../../src/cli/example.ts";
 import { payloadCommand } from "../../../../src/cli/payload.ts";
 import { labCommand } from "../../../../src/cli/lab.ts";
 import { ipiCommand } from "../../../../src/cli/ipi.ts";
@@ -23,6 +36,7 @@ import { statusCommand } from "../../../../src/cli/status.ts";
 import { teardownCommand } from "../../../../src/cli/teardown.ts";
 import { gateVariable } from "../../../../src/cluster/gate-override.ts";
 import { checkOptions, verifyCommand } from "../../../../src/cli/verify.ts";
+import { diagnose } from "../../../../src/cluster/diagnose.ts";
 import { readKubeconfig } from "../../../../src/cluster/api.ts";
 import { inspect, makePayload } from "../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
@@ -34,6 +48,8 @@ import { bootkubeScript, fileEntry, fixture, sampleConfig, sampleText } from "..
 import { rewriteAsInstaller } from "../../../../lab/installer-rewrite.ts";
 import { checkControllers } from "../../../../lab/machine.ts";
 import { timeLimit, timeoutVariable } from "../../../../src/core/time-limits.ts";
+import { readInputs } from "../../../../stacks/inputs.ts";
+import { sessionOf } from "../../../support/acceptance.ts";
 import { type InstallFolderProps, installFiles, writeFiles } from "../../../support/install-folder.ts";
 import { kubeconfigText, withApi } from "../../../support/api.ts";
 import { labProblems, provoke, testErrorCases } from "../../../support/problems.ts";
@@ -636,7 +652,7 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
     },
   ],
   "ipi-changed-meanwhile": [
-    () => {
+    async () => {
       replaceKeepingOriginal({
         file: userFile("a", "new"),
         before: Buffer.from("old"),
@@ -647,7 +663,116 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
       });
     },
   ],
+  "acceptance-unprepared": [
+    async () => {
+      await preflight({}, {}, [{ name: "Terraform", ok: false, found: "not on the PATH", advice: "install it" }]);
+    },
+  ],
+  "acceptance-example": [
+    async () => {
+      await exampleCommand(silent).parseAsync([join(folder, "example"), "--platform", "aws"], { from: "user" });
+      const inputs = readInputs(join(folder, "example/konnectivity.yaml"), new Date());
+      await preflight({}, { inputs });
+    },
+  ],
+  "acceptance-no-payload": [
+    async () => {
+      await preflight({ shape: "none" });
+    },
+  ],
+  "acceptance-no-tunnel": [
+    async () => {
+      await preflight({ rest: { tunnel: "off" } });
+    },
+  ],
+  "acceptance-gate-open": [
+    async () => {
+      await preflight({}, { environment: { [gateVariable]: "case 7" } });
+    },
+  ],
+  "acceptance-deployed": [
+    async () => {
+      const state = { resources: [{ mode: "managed", type: "aws_instance", name: "x", instances: [{}] }] };
+      mkdirSync(join(folder, "state"), { recursive: true });
+      userFile("state/aws-bootstrap.tfstate", JSON.stringify(state));
+      await preflight({ rest: { state: { local: { folder: join(folder, "state") } } } });
+    },
+  ],
+  "acceptance-progress-invalid": ["", "[]", JSON.stringify({ format: 1, facts: { deploy: { added: "all" } } })].map(
+    (text) => () => {
+      userFile("progress.json", text);
+      return readProgress(folder, { platform: "aws", cluster: "mine-12345" });
+    },
+  ),
+  "acceptance-another-cluster": [
+    () => {
+      saveProgress(folder, newProgress("aws", "other-12345", now));
+      return readProgress(folder, { platform: "aws", cluster: "mine-12345" });
+    },
+  ],
+  "acceptance-step-failed": [
+    [1, ""],
+    [null, ""],
+    [1, "aws-teardown  gate (local-exec): error: The cluster still needs its bootstrap machine.\n"],
+  ].map(([code, output]) => () => {
+    const ended = { code, output } as Ended;
+    mustSucceed({ showFailed: () => undefined }, "cdktf destroy", ended, "destroy.log");
+  }),
+  "acceptance-plan-changes": [
+    () => {
+      mustNotChange(["aws-bootstrap", "aws-teardown"], "plan.log");
+    },
+  ],
+  "acceptance-not-carrying": [
+    () => {
+      throw notCarrying(
+        diagnose({ machines: [], unreachable: [{ machine: "core@10.0.0.5", reason: "no route" }] }),
+        60,
+      );
+    },
+    () => {
+      throw notCarrying(diagnose({ machines: [], unreachable: [] }), 1);
+    },
+  ],
+  "acceptance-checks-failed": [
+    () => {
+      mustPass([
+        { id: "step-1", result: "failed" },
+        { id: "step-2", result: "failed" },
+      ]);
+    },
+  ],
+  "acceptance-nothing-checked": [
+    () => {
+      mustPass([{ id: "step-1", result: "not looked at" }]);
+    },
+  ],
+  "acceptance-left": [
+    () => {
+      mustBeGone({ gone: 3, terminating: 0, left: 1, notLookedAt: 0 }, "npx cdktf destroy 'aws-*'");
+    },
+  ],
+  "acceptance-unseen": [
+    () => {
+      mustBeGone({ gone: 0, terminating: 0, left: 0, notLookedAt: 2 }, "npx cdktf destroy 'aws-*'");
+    },
+  ],
 };
+
+/** What `acceptance` refuses before it creates anything. */
+async function preflight(
+  { shape, rest }: { shape?: "none"; rest?: object },
+  changes: Partial<Session> = {},
+  needed: readonly Check[] = [],
+): Promise<void> {
+  const { files } = exampleOf("aws");
+  const project = new Project(changedExample("aws", {}, rest), { files, ...(shape !== undefined && { shape }) });
+  try {
+    await checkPreflight(sessionOf(project, "aws", changes), { needed });
+  } finally {
+    project.remove();
+  }
+}
 
 describe("a problem with options", () => {
   it.each([
