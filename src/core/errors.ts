@@ -68,6 +68,9 @@ const sentences = {
   "anchor-order": (p: { first: string; second: string }) =>
     `Anchor "${p.second}" comes before anchor "${p.first}" in bootkube.sh: ${unsupported}.`,
 
+  "release-image-missing": (p: { image: string; release: string | null }) =>
+    `The release ${p.release ?? ""} has no image ${p.image}, so that the set-up of the tunnel would fail: set tunnel.image to an image of the proxy, or \`tunnel: off\`.`,
+
   // The config file
   "config-not-yaml": (p: { file: string; detail: string }) =>
     `${p.file} is not valid YAML: ${p.detail}; fix the syntax there.`,

@@ -394,6 +394,20 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
       vi.unstubAllEnvs();
     }
   }),
+  "release-image-missing": [
+    async () => {
+      const project = new Project(exampleOf("aws").config, { files: exampleOf("aws").files });
+      const said = 'error: no image tag "apiserver-network-proxy" exists in the release image Digest: sha256:0';
+      writeFileSync(join(project.folder, "oc"), `#!/bin/sh\necho '${said}' >&2\nexit 1\n`, { mode: 0o755 });
+      vi.stubEnv("PATH", `${project.folder}:${process.env.PATH ?? ""}`);
+      try {
+        await configCommand(silent).parseAsync(["check", "--online", "--config", project.configFile], { from: "user" });
+      } finally {
+        vi.unstubAllEnvs();
+        project.remove();
+      }
+    },
+  ],
   "gate-closed": [() => withApi({}, (kubeconfig) => teardown("gate", "aws", "--kubeconfig", kubeconfig))],
   "cluster-another": [
     () =>
