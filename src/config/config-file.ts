@@ -115,12 +115,7 @@ function toConfig(format: ConfigFormat, raw: RawConfig, value: unknown): Config 
 }
 
 /** Problems with a value in the file; others only name an option that would help. */
-const aboutValues: readonly ProblemCode[] = [
-  "option-unknown",
-  "option-invalid",
-  "combination-refused",
-  "release-lacks-flag",
-];
+const aboutValues: readonly ProblemCode[] = ["option-unknown", "option-invalid", "combination-refused"];
 
 /** Adds the position of the first option that the file has; without one, of the part in which the first is missing. */
 function withPosition(found: Problem, yaml: YamlFile): Problem {

@@ -64,28 +64,11 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
   return { ...found, record: { ...found.record, options: fromRecorded(found.record.options) } };
 }
 
-/**
- * The record in a payload keeps 0.1.0's word for `tunnel.image: release`, and leaves out a port that 0.1.0 would have
- * taken. Anything else would change the bytes of every payload with a tunnel, and with them every machine that
- * `replaceMachine: true` may replace. Drop `toRecorded` when `payloadVersion` changes for another reason, and keep
- * `fromRecorded` for older payloads.
- */
-const recordedImage = "payload";
-
-function toRecorded(tunnel: TunnelOptions): unknown {
-  const { port, ...rest } = tunnel;
-  // The order of the keys is a part of the bytes: an assigned key keeps its place.
-  return {
-    ...rest,
-    ...(rest.image === "release" && { image: recordedImage }),
-    ...(port !== defaultAgentPort && { port }),
-  };
-}
-
+/** A record of 0.1.0 has its word for `tunnel.image: release`, and no port. */
 function fromRecorded(options: unknown): unknown {
   if (!isObject(options)) return options;
   const { image } = options;
-  return { port: defaultAgentPort, ...options, image: image === recordedImage ? "release" : image };
+  return { port: defaultAgentPort, ...options, image: image === "payload" ? "release" : image };
 }
 
 interface Prepared {
@@ -112,7 +95,7 @@ function prepare(bootstrapIgn: string, tunnel: Tunnel, now: Date): Prepared {
   const release = tunnel.release === "auto" ? ofDocument : tunnel.release;
   const { files, insertions, firewall, warnings: ofTunnel } = renderTunnel(tunnel, release, cluster);
   checkKubeconfig(bootstrap, tunnel);
-  const record = { version: payloadVersion, release, options: toRecorded(tunnel) };
+  const record = { version: payloadVersion, release, options: tunnel };
   return {
     bootstrap,
     release,

@@ -86,8 +86,6 @@ const sentences = {
     `${p.file} is not there, but ${p.folder} holds what was deployed with it: bring it back, or name it by KONNECTIVITY_CONFIG; without it nothing can be destroyed.`,
   "combination-refused": (p: { options: Options; reason: string }) =>
     `${listOptions(p.options)} do not go together: ${p.reason}.`,
-  "release-lacks-flag": (p: { options: Options; release: string; flag: string; advice: string }) =>
-    `${listOptions(p.options)} needs ${p.flag}, which the proxy image of release ${p.release} does not know: ${p.advice}.`,
   "token-kubeconfig-unusable": (p: { path: string; found: string }) =>
     `Token authentication needs ${p.path} in bootstrap.ign with exactly one user entry, but ${p.found}: use \`authentication: mtls\`.`,
 

@@ -85,6 +85,10 @@ export class ScratchNode {
     return stdout;
   }
 
+  write(path: string, text: string): void {
+    writeFileSync(join(this.root, path), text);
+  }
+
   read(path: string): string {
     return readFileSync(join(this.root, path), "utf8");
   }

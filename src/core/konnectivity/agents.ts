@@ -3,8 +3,7 @@ import type { Namespace, PodTemplateSpec, Secret, ServiceAccount, Volume } from 
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.js";
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js";
 import type { ClusterRoleBinding, Role, RoleBinding } from "kubernetes-types/rbac/v1.js";
-import type { Release } from "../releases.ts";
-import { imageTraits, renderFlags } from "./flags.ts";
+import { renderFlags } from "./flags.ts";
 import { proxyImage } from "./image.ts";
 import {
   agentCertificates,
@@ -47,7 +46,7 @@ type AgentObject =
   | ClusterRoleBinding;
 
 /** Everything that the tunnel puts into the cluster. */
-export function agentManifests(options: TunnelOptions, release: Release): AgentManifest[] {
+export function agentManifests(options: TunnelOptions): AgentManifest[] {
   const { agents, authentication } = options;
   return [
     { file: "namespace", object: agentNamespace(options) },
@@ -55,8 +54,8 @@ export function agentManifests(options: TunnelOptions, release: Release): AgentM
     { file: "secret", object: secret(options) },
     { file: "network-policy", object: networkPolicy },
     agents.kind === "DaemonSet"
-      ? { file: "agents", object: daemonSet(options, release) }
-      : { file: "agents", object: deployment(options, release) },
+      ? { file: "agents", object: daemonSet(options) }
+      : { file: "agents", object: deployment(options) },
     ...(agents.kind === "Deployment" ? [{ file: "disruption-budget", object: disruptionBudget }] : []),
     ...(agents.hostNetwork
       ? [
@@ -169,7 +168,7 @@ const tokenReview: ClusterRoleBinding = {
   subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: serverUser }],
 };
 
-function daemonSet(options: TunnelOptions, release: Release): DaemonSet {
+function daemonSet(options: TunnelOptions): DaemonSet {
   return {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
@@ -177,13 +176,13 @@ function daemonSet(options: TunnelOptions, release: Release): DaemonSet {
     spec: {
       selector: { matchLabels: { app: agentName } },
       updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
-      template: podTemplate(options, release),
+      template: podTemplate(options),
     },
   };
 }
 
-function deployment(options: TunnelOptions, release: Release): Deployment {
-  const template = podTemplate(options, release);
+function deployment(options: TunnelOptions): Deployment {
+  const template = podTemplate(options);
   const apart = { labelSelector: { matchLabels: { app: agentName } }, topologyKey: "kubernetes.io/hostname" };
   return {
     apiVersion: "apps/v1",
@@ -209,9 +208,9 @@ function deployment(options: TunnelOptions, release: Release): Deployment {
   };
 }
 
-/** An agent's arguments. The node's scripts fill in the server's address. */
-export function agentArguments(options: TunnelOptions, release: Release): string[] {
-  return renderFlags("agent", release, {
+/** Every argument of an agent. The node's scripts fill in the rest, and leave out those that the image does not know. */
+export function agentArguments(options: TunnelOptions): string[] {
+  return renderFlags("agent", {
     logtostderr: "true",
     v: 2,
     "proxy-server-host": placeholders.serverHost,
@@ -221,7 +220,7 @@ export function agentArguments(options: TunnelOptions, release: Release): string
     "agent-key": options.authentication === "mtls" ? `${certificates}/tls.key` : undefined,
     "service-account-token-path": options.authentication === "service-account-token" ? `${token}/token` : undefined,
     "agent-identifiers": routing.identifier,
-    "keepalive-time": imageTraits[release].agentKeepalive,
+    "keepalive-time": placeholders.agentKeepalive,
     // Back within a second after a restart of the server, and within two when it was away for longer
     // (docs/tunnel-benchmark.md). A connected agent only checks its own state each time, without a request to the server.
     "sync-interval": "250ms",
@@ -234,7 +233,7 @@ export function agentArguments(options: TunnelOptions, release: Release): string
 }
 
 /** Admitted by restricted-v2: no fixed user, no capability, no access to the host. */
-function podTemplate(options: TunnelOptions, release: Release): PodTemplateSpec {
+function podTemplate(options: TunnelOptions): PodTemplateSpec {
   const { agent, agentCommand } = proxyImage(options);
   const { hostNetwork } = options.agents;
   const byToken = options.authentication === "service-account-token";
@@ -282,7 +281,7 @@ function podTemplate(options: TunnelOptions, release: Release): PodTemplateSpec 
           image: agent,
           imagePullPolicy: "IfNotPresent",
           command: [agentCommand],
-          args: agentArguments(options, release),
+          args: agentArguments(options),
           securityContext: {
             allowPrivilegeEscalation: false,
             readOnlyRootFilesystem: true,

@@ -68,11 +68,12 @@ export const agentCertificates = `${mounted}/certs`;
 export const staticPodManifest = "/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml";
 export const clusterManifests = "/opt/openshift/manifests";
 
-/** Values that only the node knows: its scripts fill them in (node/tunnel.sh). */
+/** Values that only the node knows: its scripts fill them in (node/setup.sh). */
 export const placeholders = {
   image: "@IMAGE@",
   serverHost: "@SERVER_HOST@",
   listenAddress: "@LISTEN_ADDRESS@",
+  agentKeepalive: "@AGENT_KEEPALIVE@",
   pki: "@PKI@",
   caCertificate: "@CA_CRT@",
   agentCertificate: "@AGENT_CRT@",

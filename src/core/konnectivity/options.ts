@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDialable } from "../addresses.ts";
 import { oneOf, pattern, integer, boolean } from "../schema/fields.ts";
-import { parseConfig } from "../schema/parse.ts";
+import { parseConfig, removedOptions } from "../schema/parse.ts";
 import { releases } from "../releases.ts";
 import { agentPortSchema } from "./agent-port.ts";
 
@@ -23,7 +23,7 @@ const tunnelOptionsSchema = z.strictObject(
   {
     release: oneOf("auto", ...releases)
       .default("auto")
-      .describe("The release whose proxy image runs: decides which flags it is given."),
+      .describe("The release whose flags are assumed if the machine cannot ask the proxy's image for its own."),
     protocol: oneOf("grpc", "http-connect").default("grpc").describe("What the kube-apiserver speaks to the server."),
     transport: oneOf("unix-socket", "tcp")
       .default("unix-socket")
@@ -104,23 +104,14 @@ const tunnelOptionsSchema = z.strictObject(
       )
       .prefault({})
       .describe("The tunnel's own certificates, made on the node."),
-    seLinuxOptions: z
-      .strictObject(
-        Object.fromEntries(
-          ["user", "role", "type", "level"].map((key) => [
-            key,
-            pattern("a SELinux word", /^[\w:,.-]+$/)
-              .optional()
-              .describe(`The context's ${key}.`),
-          ]),
-        ) as Record<"user" | "role" | "type" | "level", z.ZodOptional<z.ZodString>>,
-        { error: "an object with user, role, type, level" },
-      )
-      .optional()
-      .describe("SELinux context of the server's container. Default: the runtime's."),
   },
   { error: "off, installer, or an object" },
 );
+
+removedOptions.add(tunnelOptionsSchema, {
+  seLinuxOptions:
+    "it was removed because it never had an effect: CRI-O clears the SELinux label of a container on the host network, and the server is one; delete it",
+});
 
 export type TunnelOptions = z.output<typeof tunnelOptionsSchema>;
 

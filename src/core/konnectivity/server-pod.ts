@@ -1,5 +1,4 @@
 import type { Pod } from "kubernetes-types/core/v1.js";
-import type { Release } from "../releases.ts";
 import { cipherSuites, renderFlags } from "./flags.ts";
 import { proxyImage } from "./image.ts";
 import {
@@ -23,12 +22,12 @@ const serving = `${mounted}/serving`;
 const frontend = `${mounted}/frontend`;
 const kubeconfig = `${mounted}/kubeconfig`;
 
-/** The server's arguments, grouped by purpose. */
-export function serverArguments(options: TunnelOptions, release: Release): string[] {
+/** Every argument of the server, grouped by purpose. The node leaves out those that its image does not know. */
+export function serverArguments(options: TunnelOptions): string[] {
   const { protocol, transport, authentication, listenAddress } = options;
   const overSocket = transport === "unix-socket";
   const byToken = authentication === "service-account-token";
-  return renderFlags("server", release, {
+  return renderFlags("server", {
     logtostderr: "true",
     v: 2,
     mode: protocol,
@@ -76,7 +75,7 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
 }
 
 /** The server, as a static pod on the bootstrap machine. */
-export function serverPod(options: TunnelOptions, release: Release): Pod {
+export function serverPod(options: TunnelOptions): Pod {
   const { server, serverCommand } = proxyImage(options);
   const mounts = [
     ...(options.transport === "unix-socket" ? [{ name: "socket", host: kasConfig.host, at: kasConfig.host }] : []),
@@ -110,7 +109,7 @@ export function serverPod(options: TunnelOptions, release: Release): Pod {
           image: server,
           imagePullPolicy: "IfNotPresent",
           command: [serverCommand],
-          args: serverArguments(options, release),
+          args: serverArguments(options),
           // Root, because root owns the kube-apiserver's socket directory and the keys. No other privilege.
           securityContext: {
             runAsUser: 0,
@@ -119,7 +118,6 @@ export function serverPod(options: TunnelOptions, release: Release): Pod {
             allowPrivilegeEscalation: false,
             readOnlyRootFilesystem: true,
             capabilities: { drop: ["ALL"] },
-            ...(options.seLinuxOptions !== undefined && { seLinuxOptions: options.seLinuxOptions }),
           },
           resources: { requests: { cpu: "40m", memory: "50Mi" } },
           // /healthz says that the process serves, /readyz that at least one agent is connected (strategy: names.ts).

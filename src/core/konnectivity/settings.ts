@@ -2,7 +2,7 @@ import { canonicalIp, isIpAddress } from "../addresses.ts";
 import type { Release } from "../releases.ts";
 import { clusterScopedObjects } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
-import { imageTraits } from "./flags.ts";
+import { flagsUnknownTo, optionalFlags } from "./flags.ts";
 import { releaseImageName } from "./image.ts";
 import {
   agentName,
@@ -35,7 +35,9 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
     TUNNEL_FAMILIES: families(networks.serviceNetworks),
     TUNNEL_MACHINE_NETWORKS: networks.machineNetworks.join(" "),
     TUNNEL_VIRTUAL_ADDRESSES: networks.virtualAddresses.map(canonicalIp).join(" "),
-    TUNNEL_BRACKET_IPV6: imageTraits[release].bracketIpv6,
+    TUNNEL_OPTIONAL_FLAGS: optionalFlags.join(" "),
+    // What counts if the image cannot be asked.
+    TUNNEL_UNKNOWN_FLAGS: flagsUnknownTo(release).join(" "),
     TUNNEL_IMAGE_COMPONENT: image === "release" ? releaseImageName : "",
     TUNNEL_TRANSPORT: transport,
     TUNNEL_AUTHENTICATION: authentication,

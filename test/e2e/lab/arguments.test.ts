@@ -7,6 +7,7 @@ import { agentArguments } from "../../../src/core/konnectivity/agents.ts";
 import { transports } from "../../../src/core/konnectivity/combinations.ts";
 import { kasConfig, mounted, placeholders } from "../../../src/core/konnectivity/names.ts";
 import { readTunnel } from "../../../src/core/konnectivity/options.ts";
+import { flagsUnknownTo } from "../../../src/core/konnectivity/flags.ts";
 import { serverArguments } from "../../../src/core/konnectivity/server-pod.ts";
 import { renderTunnel } from "../../../src/core/konnectivity/tunnel.ts";
 import { UserError } from "../../../src/core/errors.ts";
@@ -73,11 +74,15 @@ function argumentLists(release: Release): Pick<Start, "binary" | "args">[] {
               if (error instanceof UserError) continue;
               throw error;
             }
-            add("proxy-server", serverArguments(options, release));
-            add("proxy-agent", agentArguments(options, release));
+            add("proxy-server", serverArguments(options).filter(knownIn(release)));
+            add("proxy-agent", agentArguments(options).filter(knownIn(release)));
           }
   return [...lists.values()];
 }
+
+/** What the node leaves out if it cannot ask the image. */
+const knownIn = (release: Release) => (arg: string) =>
+  !flagsUnknownTo(release).includes(arg.slice(2).split("=")[0] ?? "");
 
 /**
  * Starts a program alone, with an own network and an own folder for the socket, until it says on its health port that it
@@ -86,7 +91,10 @@ function argumentLists(release: Release): Pick<Start, "binary" | "args">[] {
  */
 function refusalOf({ proxy, binary, args }: Start): Promise<string | undefined> {
   const words = args.map((arg) =>
-    arg.replace(placeholders.serverHost, "127.0.0.1").replace(placeholders.listenAddress, "127.0.0.1"),
+    arg
+      .replace(placeholders.serverHost, "127.0.0.1")
+      .replace(placeholders.listenAddress, "127.0.0.1")
+      .replace(placeholders.agentKeepalive, "30s"),
   );
   const script = `ip link set lo up; mount -t tmpfs tmpfs ${kasConfig.host}; "$@" 2>&1 & program=$!
     until curl --silent --fail --max-time 1 http://127.0.0.1:2041/healthz >/dev/null; do

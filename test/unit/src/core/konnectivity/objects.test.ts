@@ -51,19 +51,25 @@ describe("every rendered object", () => {
       }
   });
 
-  it("is a file that only root can read, with secret in its name if it contains a key", () => {
+  it("is in a file that only root can read, without a key", () => {
     for (const { assets } of renderedCases())
       for (const { path, mode, text } of assets.files.filter((file) => !file.path.startsWith("/usr/local/bin/"))) {
         expect(mode, path).toBe(0o600);
-        if (text.includes("@AGENT_KEY@")) expect(path).toContain("secret");
+        expect(text).not.toMatch(/PRIVATE KEY/);
       }
+  });
+
+  it("has secret in its name, and so in its file's on the node, if a key is filled in", () => {
+    for (const { assets } of renderedCases())
+      for (const name of objectFiles(assets))
+        if (textOf(assets, name).includes("@AGENT_KEY@")) expect(name).toContain("secret");
   });
 });
 
 describe("what the node fills in", () => {
-  const script = readProjectText("src/core/konnectivity/node/tunnel.sh");
+  const script = readProjectText("src/core/konnectivity/node/setup.sh");
 
-  it("is what node/tunnel.sh fills in, and no placeholder is left", () => {
+  it("is what node/setup.sh fills in, and no placeholder is left", () => {
     expect(new Set(script.match(/@[A-Z_]+@/g))).toEqual(new Set(Object.keys(onTheNode)));
     for (const { name, text } of differentObjects()) expect(text, name).not.toMatch(/@[A-Z_]+@/);
   });
@@ -271,16 +277,6 @@ describe("the server", () => {
         ...(options.authentication === "service-account-token" ? [[`${home}/server.kubeconfig`, "File"]] : []),
       ]);
     }
-  });
-
-  it("has an SELinux context of its own only if the options give one", () => {
-    const context = (config: object) =>
-      containerOf(readObject(render(config), "server-pod.yaml")).securityContext?.seLinuxOptions;
-    expect(context({})).toBeUndefined();
-    expect(context({ seLinuxOptions: { type: "spc_t", level: "s0:c1,c2" } })).toEqual({
-      type: "spc_t",
-      level: "s0:c1,c2",
-    });
   });
 });
 
