@@ -60,7 +60,7 @@ export function makeKeys(folder: string, { nodes, ipFamily }: LabLayout): void {
     copy(lab, "kubeconfig", "kubeconfig-bootstrap");
     copy(
       join(lab, "tls"),
-      ...["ca.crt", "kube-apiserver.crt", "kube-apiserver.key", "aggregator.crt", "aggregator.key"],
+      ...["ca.crt", "client-ca.crt", "kube-apiserver.crt", "kube-apiserver.key", "aggregator.crt", "aggregator.key"],
       ...["kubelet-client.crt", "kubelet-client.key", "service-account.key", "service-account.pub"],
       ...["webhook.crt", "webhook.key"],
     );

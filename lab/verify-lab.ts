@@ -6,7 +6,7 @@ import {
   ports,
   serverName,
   tls,
-  tokenReviewBinding,
+  tokenReviewRole,
 } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import { type Lab } from "./lab.ts";
@@ -146,9 +146,9 @@ class LabLooks {
     const left = [
       ...this.#view.workloads(node),
       ...(this.#view.exists(node, `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`) ? ["Secret"] : []),
-      ...(this.#view.exists(node, `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${tokenReviewBinding}`)
-        ? ["ClusterRoleBinding"]
-        : []),
+      ...["clusterrolebindings", "clusterroles"].filter((kind) =>
+        this.#view.exists(node, `/apis/rbac.authorization.k8s.io/v1/${kind}/${tokenReviewRole}`),
+      ),
       ...(bootstrap.run(`test -e ${tls}`).status === 0 ? [`${tls} on the bootstrap machine`] : []),
     ];
     // The kubelets end them a moment after the workload is gone.

@@ -9,6 +9,7 @@ const kinds: Record<string, { apiVersion: string; kind: string }> = {
   secret: { apiVersion: "v1", kind: "Secret" },
   daemonset: { apiVersion: "apps/v1", kind: "DaemonSet" },
   deployment: { apiVersion: "apps/v1", kind: "Deployment" },
+  clusterrole: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" },
   clusterrolebinding: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" },
 };
 

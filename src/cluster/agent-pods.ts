@@ -30,6 +30,8 @@ export type AgentPods =
       /** Whether the bootstrap has ended, by the condition that openshift-install waits for. */
       readonly ended: boolean;
       readonly pods: readonly AgentPod[];
+      /** How many nodes the cluster has. @default - they could not be listed */
+      readonly nodes?: number;
       /** Warnings of the tunnel's namespace: what kept something from starting. */
       readonly events: readonly string[];
     }
@@ -38,19 +40,30 @@ export type AgentPods =
 /** Reads the agents' pods, their logs and the warnings about them. Read-only. */
 export async function collectAgentPods(api: ClusterApi, logLines: number): Promise<AgentPods> {
   try {
-    const [bootstrap, pods, { items: events }] = await Promise.all([
+    const [bootstrap, nodes, pods, { items: events }] = await Promise.all([
       api.bootstrapStatus(),
+      countNodes(api),
       listAgentPods(api),
       api.core.listNamespacedEvent({ namespace, fieldSelector: "type=Warning" }, requestOptions()),
     ]);
     const sentences = events.map(({ involvedObject: { kind, name }, message }) => `${kind}/${name}: ${message ?? ""}`);
     return {
       ended: bootstrap === "complete",
+      ...(nodes !== undefined && { nodes }),
       pods: await Promise.all(pods.map((pod) => describePod(api, pod, logLines))),
       events: [...new Set(sentences)],
     };
   } catch (error) {
     return { unreachable: `${api.server} cannot be asked: ${describeApiError(error)}` };
+  }
+}
+
+/** A user who may read the tunnel's namespace need not be allowed to list nodes. */
+async function countNodes({ core }: ClusterApi): Promise<number | undefined> {
+  try {
+    return (await core.listNode({}, requestOptions())).items.length;
+  } catch {
+    return undefined;
   }
 }
 

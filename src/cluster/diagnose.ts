@@ -46,6 +46,7 @@ export function diagnose(observations: Observations): Status {
     ...serverFindings(server),
     ...certificateFindings(server, agents),
     ...agentFindings({ server, agents, cluster, firewallCommand }),
+    ...surplusFindings(server, cluster),
     ...dialFindings(server),
   ]);
   return { ...base, state: stateOf(server, cluster, findings), findings };
@@ -161,6 +162,24 @@ function certificateFindings(server: ServerStatus | undefined, agents: readonly 
     });
   return findings;
 }
+
+/** An agent that is not the cluster's needs the agents' key, which every node has: docs/security.md. */
+function surplusFindings(server: ServerStatus | undefined, cluster: AgentPods | undefined): Finding[] {
+  const connected = server?.agents ?? 0;
+  if (cluster === undefined || !("pods" in cluster) || cluster.nodes === undefined) return [];
+  // A Deployment may have several agents on a node.
+  if (connected <= Math.max(cluster.nodes, cluster.pods.length)) return [];
+  return [
+    {
+      code: "more-agents-than-nodes",
+      kind: "note",
+      what: `${count(connected, "connected agent")}, but the cluster has ${count(cluster.nodes, "node")}`,
+      advice: `compare the agents' addresses (${(server?.peers ?? []).join(", ")}) with those of the nodes (oc get nodes -o wide); an agent at another address uses a stolen key: see docs/security.md`,
+    },
+  ];
+}
+
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 const dialReasons: Readonly<Record<string, string>> = {
   no_agent: "while no agent was connected",

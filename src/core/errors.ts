@@ -86,8 +86,10 @@ const sentences = {
     `${p.file} is not there, but ${p.folder} holds what was deployed with it: bring it back, or name it by KONNECTIVITY_CONFIG; without it nothing can be destroyed.`,
   "combination-refused": (p: { options: Options; reason: string }) =>
     `${listOptions(p.options)} do not go together: ${p.reason}.`,
-  "token-kubeconfig-unusable": (p: { path: string; found: string }) =>
-    `Token authentication needs ${p.path} in bootstrap.ign with exactly one user entry, but ${p.found}: use \`authentication: mtls\`.`,
+  "token-signer-missing": (p: { path: string }) =>
+    `Token authentication needs a client certificate of its own for the server, and bootstrap.ign has no readable ${p.path} to sign it with: use \`authentication: mtls\`.`,
+  "token-kubeconfig-unusable": (p: { path: string }) =>
+    `Token authentication needs ${p.path} in bootstrap.ign with one server and its CA: use \`authentication: mtls\`.`,
 
   "template-refused": (p: { what: string; found: string }) =>
     `${p.what} is ${p.found}, which cannot stand in Terraform code as it is: Terraform or cdktf would take a part of it for an expression; give it another name.`,

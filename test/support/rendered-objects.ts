@@ -30,6 +30,7 @@ export const kinds: Record<string, string> = {
   "agents/disruption-budget.yaml": "PodDisruptionBudget",
   "agents/scc-role.yaml": "Role",
   "agents/scc-role-binding.yaml": "RoleBinding",
+  "agents/token-review-role.yaml": "ClusterRole",
   "agents/token-review.yaml": "ClusterRoleBinding",
 };
 

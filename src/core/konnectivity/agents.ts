@@ -2,7 +2,7 @@ import type { DaemonSet, Deployment } from "kubernetes-types/apps/v1.js";
 import type { Namespace, PodTemplateSpec, Secret, ServiceAccount, Volume } from "kubernetes-types/core/v1.js";
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.js";
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js";
-import type { ClusterRoleBinding, Role, RoleBinding } from "kubernetes-types/rbac/v1.js";
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "kubernetes-types/rbac/v1.js";
 import { renderFlags } from "./flags.ts";
 import { proxyImage } from "./image.ts";
 import {
@@ -18,7 +18,7 @@ import {
   routing,
   serverUser,
   tokenAudience,
-  tokenReviewBinding,
+  tokenReviewRole,
 } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
@@ -43,6 +43,7 @@ type AgentObject =
   | NetworkPolicy
   | Role
   | RoleBinding
+  | ClusterRole
   | ClusterRoleBinding;
 
 /** Everything that the tunnel puts into the cluster. */
@@ -63,13 +64,20 @@ export function agentManifests(options: TunnelOptions): AgentManifest[] {
           { file: "scc-role-binding", object: sccRoleBinding },
         ]
       : []),
-    ...(authentication === "service-account-token" ? [{ file: "token-review", object: tokenReview }] : []),
+    ...(authentication === "service-account-token"
+      ? [
+          { file: "token-review-role", object: tokenReview },
+          { file: "token-review", object: tokenReviewBinding },
+        ]
+      : []),
   ];
 }
 
 /** The cluster-scoped objects that clean-up deletes in addition to the namespace. */
 export function clusterScopedObjects({ authentication }: TunnelOptions): string[] {
-  return authentication === "service-account-token" ? [`clusterrolebinding/${tokenReviewBinding}`] : [];
+  return authentication === "service-account-token"
+    ? [`clusterrolebinding/${tokenReviewRole}`, `clusterrole/${tokenReviewRole}`]
+    : [];
 }
 
 const metadata = { name: agentName, namespace, labels: agentLabels };
@@ -159,12 +167,19 @@ const sccRoleBinding: RoleBinding = {
   subjects: [{ kind: "ServiceAccount", name: agentName, namespace }],
 };
 
-/** Lets the server review an agent's token, and nothing else. */
-const tokenReview: ClusterRoleBinding = {
+/** Lets the server review an agent's token, and nothing else. system:auth-delegator would also allow to review access. */
+const tokenReview: ClusterRole = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name: tokenReviewRole, labels: bootstrapOnly },
+  rules: [{ apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] }],
+};
+
+const tokenReviewBinding: ClusterRoleBinding = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "ClusterRoleBinding",
-  metadata: { name: tokenReviewBinding, labels: bootstrapOnly },
-  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
+  metadata: { name: tokenReviewRole, labels: bootstrapOnly },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: tokenReviewRole },
   subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: serverUser }],
 };
 

@@ -4,23 +4,23 @@ import { proxyImage } from "./image.ts";
 import {
   agentName,
   bootstrapOnly,
-  kasConfig,
   mounted,
   namespace,
   placeholders,
   ports,
   routing,
-  serverKubeconfig,
   serverName,
   socket,
+  socketFolder,
   tls,
   tokenAudience,
+  tokenReviewer,
 } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
 const serving = `${mounted}/serving`;
 const frontend = `${mounted}/frontend`;
-const kubeconfig = `${mounted}/kubeconfig`;
+const reviewer = `${mounted}/token-reviewer`;
 
 /** Every argument of the server, grouped by purpose. The node leaves out those that its image does not know. */
 export function serverArguments(options: TunnelOptions): string[] {
@@ -51,7 +51,7 @@ export function serverArguments(options: TunnelOptions): string[] {
     "agent-namespace": byToken ? namespace : undefined,
     "agent-service-account": byToken ? agentName : undefined,
     "authentication-audience": byToken ? tokenAudience : undefined,
-    kubeconfig: byToken ? kubeconfig : undefined,
+    kubeconfig: byToken ? `${reviewer}/kubeconfig` : undefined,
     "tls-min-version": "VersionTLS12",
     "cipher-suites": cipherSuites,
 
@@ -78,11 +78,13 @@ export function serverArguments(options: TunnelOptions): string[] {
 export function serverPod(options: TunnelOptions): Pod {
   const { server, serverCommand } = proxyImage(options);
   const mounts = [
-    ...(options.transport === "unix-socket" ? [{ name: "socket", host: kasConfig.host, at: kasConfig.host }] : []),
+    ...(options.transport === "unix-socket"
+      ? [{ name: "socket", host: socketFolder.host, at: socketFolder.host }]
+      : []),
     { name: "serving", host: `${tls}/serving`, at: serving },
     ...(options.transport === "tcp" ? [{ name: "frontend", host: `${tls}/frontend`, at: frontend }] : []),
     ...(options.authentication === "service-account-token"
-      ? [{ name: "kubeconfig", host: serverKubeconfig, at: kubeconfig, type: "File" }]
+      ? [{ name: "token-reviewer", host: tokenReviewer, at: reviewer }]
       : []),
   ];
   const probe = (path: string) => ({ httpGet: { host: "127.0.0.1", port: ports.health, path, scheme: "HTTP" } });
@@ -130,7 +132,7 @@ export function serverPod(options: TunnelOptions): Pod {
           })),
         },
       ],
-      volumes: mounts.map(({ name, host, type = "Directory" }) => ({ name, hostPath: { path: host, type } })),
+      volumes: mounts.map(({ name, host }) => ({ name, hostPath: { path: host, type: "Directory" } })),
     },
   };
 }

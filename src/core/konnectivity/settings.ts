@@ -7,6 +7,7 @@ import { releaseImageName } from "./image.ts";
 import {
   agentName,
   agentSecretName,
+  clientSigner,
   clusterManifests,
   egressSelector,
   home,
@@ -15,6 +16,7 @@ import {
   namespace,
   serverKubeconfig,
   serverUser,
+  socketFolder,
   staticPodManifest,
   tls,
 } from "./names.ts";
@@ -52,6 +54,8 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
     TUNNEL_KUBECONFIG: serverKubeconfig,
     TUNNEL_LOOPBACK_KUBECONFIG: loopbackKubeconfig,
     TUNNEL_SERVER_USER: serverUser,
+    TUNNEL_CLIENT_SIGNER: clientSigner,
+    TUNNEL_SOCKET_FOLDER: socketFolder.host,
     TUNNEL_NAMESPACE: namespace,
     TUNNEL_NAMESPACED: `${agents.kind.toLowerCase()}/${agentName} secret/${agentSecretName}`,
     TUNNEL_CLUSTER_SCOPED: clusterScopedObjects(options).join(" "),

@@ -74,6 +74,16 @@ function helpOf(
     .join("\n");
 }
 
+const signer = "/opt/openshift/tls/kube-control-plane-signer";
+
+/** Gives the machine a real signer of client certificates; the sample's is text. */
+function withSigner(node: ScratchNode): void {
+  node.must(
+    `openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /OU=openshift/CN=kube-control-plane-signer \
+       -addext keyUsage=critical,keyCertSign -keyout ${signer}.key -out ${signer}.crt`,
+  );
+}
+
 /** The flags that OpenShift's code of 4.12 and 4.13 does not know. */
 const bindAddresses = ["agent-bind-address", "server-bind-address", "health-bind-address", "admin-bind-address"];
 const newestFlags = ["tls-min-version", "xfr-channel-size", "backend-dial-timeout", "graceful-shutdown-timeout"];
@@ -209,18 +219,40 @@ describe("options reach the node", () => {
     expect(node.exists("/etc/kubernetes/bootstrap-configs/konnectivity-client.key")).toBe(false);
   });
 
-  it("token: the server's kubeconfig is the loopback admin's, lowered to a user that has nothing", () => {
+  it("token: the server has a client certificate of the cluster's signer, and no key of the admin's", () => {
     const node = nodeWith("4.18", { authentication: "service-account-token" });
-    node.program("oc", `cp ${home}/server.kubeconfig /var/applied/; echo "oc $*" >>/var/oc.log`);
+    withSigner(node);
     node.must(bootkube);
-    const kubeconfig = parse(node.read("/var/applied/server.kubeconfig")) as {
-      users: { user: Record<string, string> }[];
-    };
-    const original = parse(node.read("/opt/openshift/auth/kubeconfig-loopback")) as typeof kubeconfig;
-    expect(kubeconfig.users[0]?.user).toEqual({ as: "system:konnectivity-server", ...original.users[0]?.user });
-    expect(node.stat("/var/applied/server.kubeconfig").mode).toBe("0600");
-    expect(node.exists(`${home}/server.kubeconfig`)).toBe(false);
-    expect(node.read("/var/oc.log")).toContain("clusterrolebinding/bootstrap-konnectivity-token-review");
+    const reviewer = "/var/applied/tls/token-reviewer";
+    interface Kubeconfig {
+      readonly clusters: { cluster: Record<string, string> }[];
+      readonly users: { user: Record<string, string> }[];
+    }
+    const kubeconfig = parse(node.read(`${reviewer}/kubeconfig`)) as Kubeconfig;
+    const original = parse(node.read("/opt/openshift/auth/kubeconfig-loopback")) as Kubeconfig;
+    expect(kubeconfig.clusters[0]?.cluster).toEqual(original.clusters[0]?.cluster);
+    expect(kubeconfig.users[0]?.user).toEqual({ "client-certificate": "tls.crt", "client-key": "tls.key" });
+    expect(node.stat(`${reviewer}/kubeconfig`).mode).toBe("0600");
+    const shown = node.must(
+      `openssl verify -CAfile ${signer}.crt -purpose sslclient ${reviewer}/tls.crt &&
+       openssl x509 -in ${reviewer}/tls.crt -noout -subject -ext extendedKeyUsage`,
+    );
+    expect(shown).toMatch(
+      /tls\.crt: OK\nsubject=CN = system:konnectivity-server\n[^]*TLS Web Client Authentication\n$/,
+    );
+    expect(node.read("/var/oc.log")).toContain(
+      "clusterrolebinding/bootstrap-konnectivity-token-review clusterrole/bootstrap-konnectivity-token-review",
+    );
+  });
+
+  it("the server's container sees the socket's folder, and nothing else of the kube-apiserver's configuration", () => {
+    const node = nodeWith("4.18");
+    node.must(bootkube);
+    const folder = "/etc/kubernetes/bootstrap-configs/konnectivity";
+    const { spec } = parse(applied(node, "server")) as { spec: { volumes: { hostPath: { path: string } }[] } };
+    const paths = spec.volumes.map(({ hostPath }) => hostPath.path).filter((path) => path.startsWith("/etc/"));
+    expect(paths).toEqual([folder]);
+    expect(node.stat(folder)).toMatchObject({ mode: "0700", owner: "0:0" });
   });
 
   it("an image of one's own: the release payload is not asked", () => {
@@ -306,6 +338,7 @@ describe("the image decides which flags it is given", () => {
     ["proxy-agent", "service-account-token-path", { authentication: "service-account-token" }],
   ] as const)("stops before the server is there if %s does not know --%s", (program, flag, tunnel) => {
     const node = nodeWith("4.18", tunnel);
+    withSigner(node);
     node.write(`/var/help/${program}`, helpOf(program, [flag]));
     const { status, stderr } = node.run(bootkube);
     expect(status).not.toBe(0);
@@ -471,6 +504,7 @@ it.each([
   ["tcp and tokens", { protocol: "http-connect", transport: "tcp", authentication: "service-account-token" }],
 ])("a gather in the middle of it takes no key along (%s)", (_, tunnel) => {
   const node = nodeWith("4.18", tunnel);
+  withSigner(node);
   // The machine as it is while cluster-bootstrap runs.
   node.program(
     "podman",

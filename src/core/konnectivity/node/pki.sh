@@ -96,6 +96,11 @@ if [ "${TUNNEL_TRANSPORT}" = tcp ]; then
     issue frontend konnectivity-server extendedKeyUsage=serverAuth subjectAltName=IP:127.0.0.1
     issue kube-apiserver kube-apiserver extendedKeyUsage=clientAuth
 fi
+if [ "${TUNNEL_AUTHENTICATION}" = service-account-token ]; then
+    # The cluster's own signer: the kube-apiserver knows the server by this certificate.
+    ca=$(cat "${TUNNEL_CLIENT_SIGNER}.key" "${TUNNEL_CLIENT_SIGNER}.crt")
+    issue token-reviewer "${TUNNEL_SERVER_USER}" extendedKeyUsage=clientAuth
+fi
 
 echo "${wanted}" >"${new}/issued-for"
 rm -rf "${TUNNEL_TLS}"

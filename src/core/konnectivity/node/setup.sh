@@ -64,18 +64,28 @@ read_values() {
     fi
 }
 
-# The kubeconfig of the bootstrap's own admin, lowered to a user that may do nothing but have tokens reviewed.
+# The server's kubeconfig: its own client certificate, and of the loopback admin's only where the kube-apiserver is.
 make_kubeconfig() {
-    local text entries entry=$'\n  user:\n' lowered=$'\n  user:\n    as: '
-    text=$(<"${TUNNEL_LOOPBACK_KUBECONFIG}")
-    entries=$(grep -c '^  user:$' "${TUNNEL_LOOPBACK_KUBECONFIG}" || :)
-    if [ "${entries}" != 1 ]; then
-        say "${TUNNEL_LOOPBACK_KUBECONFIG} has ${entries} user entries where one is expected: use authentication: mtls."
+    local cluster value='[^[:space:]]+' authority=certificate-authority-data
+    local expected="^(server: ${value}"$'\n'"${authority}|${authority}: ${value}"$'\n'"server): ${value}$"
+    cluster=$(grep -oE "(server|${authority}): .+" "${TUNNEL_LOOPBACK_KUBECONFIG}" || :)
+    if [[ ! ${cluster} =~ ${expected} ]]; then
+        say "${TUNNEL_LOOPBACK_KUBECONFIG} does not name one server and its CA: use authentication: mtls."
         return 1
     fi
-    lowered+="${TUNNEL_SERVER_USER}"$'\n'
-    text=${text/"${entry}"/"${lowered}"}
-    write "${TUNNEL_KUBECONFIG}" "${text}"
+    write "${TUNNEL_KUBECONFIG}" "apiVersion: v1
+kind: Config
+clusters:
+- name: bootstrap
+  cluster:
+    ${cluster/$'\n'/$'\n'    }
+users:
+- name: server
+  user: {client-certificate: tls.crt, client-key: tls.key}
+contexts:
+- name: bootstrap
+  context: {cluster: bootstrap, user: server}
+current-context: bootstrap"
 }
 
 # fill NAME: sets text to the template with what only the node knows. Not with sed: everyone can read its arguments.
@@ -201,6 +211,7 @@ write_server_and_agents() {
     if [ "${TUNNEL_AUTHENTICATION}" = service-account-token ]; then
         make_kubeconfig
     fi
+    (umask 077 && mkdir -p "${TUNNEL_SOCKET_FOLDER}")
     write "${TUNNEL_EGRESS_SELECTOR}" "${templates[egress-selector]}"
     write "${TUNNEL_STATIC_POD}" "${server}"
 }

@@ -38,7 +38,7 @@ tunnel_cleanup() {
     # shellcheck disable=SC2086
     tunnel_delete "namespace/${TUNNEL_NAMESPACE}" ${TUNNEL_CLUSTER_SCOPED}
     rm -f "${TUNNEL_STATIC_POD}" "${TUNNEL_KAS_KEY}" "${TUNNEL_MANIFESTS}/bootstrap-konnectivity-secret.yaml" || :
-    rm -rf "${TUNNEL_TLS}" "${TUNNEL_HOME}/manifests" "${TUNNEL_KUBECONFIG}" || :
+    rm -rf "${TUNNEL_TLS}" "${TUNNEL_HOME}/manifests" || :
     record_service_stage_success
 }
 

@@ -52,6 +52,35 @@ const refused = { machine: "core@10.0.0.5", reason: "Permission denied (publicke
 const codes = ({ findings }: Status) => findings.map(({ code }) => code);
 const said = (status: Status) => `${status.state}: ${codes(status).join(", ")}`;
 
+describe("more agents than nodes", () => {
+  const inCluster = (agents: number, nodes: number | undefined, pods = 1): Observations => ({
+    ...observed(server({ agents, peers: ["10.0.0.20", "10.0.0.66"] }), agent()),
+    cluster: {
+      ended: false,
+      pods: Array.from({ length: pods }, () => pod({ ready: true })),
+      events: [],
+      ...(nodes !== undefined && { nodes }),
+    },
+  });
+
+  it("are reported with their addresses", () => {
+    const { state, findings } = diagnose(inCluster(2, 1));
+    expect(state).toBe("carries");
+    expect(findings).toMatchObject([
+      { code: "more-agents-than-nodes", what: "2 connected agents, but the cluster has 1 node" },
+    ]);
+    expect(findings[0]?.advice).toContain("(10.0.0.20, 10.0.0.66)");
+  });
+
+  it.each([
+    ["as many as nodes", inCluster(2, 2)],
+    ["a Deployment with more replicas than nodes", inCluster(2, 1, 2)],
+    ["nodes that cannot be listed", inCluster(2, undefined)],
+  ])("are not: %s", (_, observations) => {
+    expect(codes(diagnose(observations))).toEqual([]);
+  });
+});
+
 describe("the diagnosis", () => {
   it.each<[string, Observations]>([
     ["carries: ", observed(server(), agent())],

@@ -275,6 +275,14 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
     () => make(sampleText("4.18"), { acceptUnauthenticatedAgents: true }),
     () => make(sampleText("4.18"), { agents: { replicas: 2 } }),
   ],
+  "token-signer-missing": [
+    () => makeWith(onlyFile(bootkubePath), { authentication: "service-account-token" }),
+    () =>
+      makeWith(
+        (files) => files.map((file) => (file.path.endsWith("-signer.key") ? fileEntry(file.path, "", 0o600) : file)),
+        { authentication: "service-account-token" },
+      ),
+  ],
   "token-kubeconfig-unusable": [
     () => makeWith(onlyFile(bootkubePath), { authentication: "service-account-token" }),
     () =>

@@ -77,6 +77,8 @@ const joins: Record<string, (identifiers: URLSearchParams) => boolean> = {
 
 const hostConfig = "/etc/kubernetes/bootstrap-configs/";
 const kasConfig = "/etc/kubernetes/config/";
+/** The socket's folder, and nothing else of the kube-apiserver's configuration. */
+const socketFolder = `${hostConfig}konnectivity/`;
 
 interface Binary {
   readonly args: readonly string[];
@@ -173,8 +175,8 @@ const rules = {
     const made = s["uds-name"];
     if (made === undefined) return clusterConnection(selector)?.transport?.uds === undefined;
     return (
-      made.startsWith(hostConfig) &&
-      server.mounts.some(({ mountPath, readOnly }) => `${mountPath}/` === hostConfig && readOnly !== true) &&
+      made.startsWith(socketFolder) &&
+      server.mounts.some(({ mountPath, readOnly }) => `${mountPath}/` === socketFolder && readOnly !== true) &&
       clusterConnection(selector)?.transport?.uds?.udsName === made.replace(hostConfig, kasConfig)
     );
   },
@@ -197,7 +199,11 @@ const rules = {
     ),
   "keys are mounted read-only": ({ server, agent }) =>
     [...server.mounts, ...agent.mounts].every(
-      ({ mountPath, readOnly }) => readOnly === true || `${mountPath}/` === hostConfig,
+      ({ mountPath, readOnly }) => readOnly === true || `${mountPath}/` === socketFolder,
+    ),
+  "the server sees nothing of the kube-apiserver's configuration": ({ server }) =>
+    server.mounts.every(
+      ({ mountPath }) => !`${socketFolder}`.startsWith(`${mountPath}/`) || `${mountPath}/` === socketFolder,
     ),
   "the server's health is for the machine alone": ({ s, knows }) =>
     s["health-bind-address"] === (knows("health-bind-address") ? "127.0.0.1" : undefined),
@@ -400,6 +406,11 @@ const breaks: Record<keyof typeof rules, Partial<Record<string, Break[]>>> = {
   },
   "every file is mounted": { default: [mounting("server", () => []), mounting("agent", () => [])] },
   "keys are mounted read-only": { default: [mounting("agent", ({ readOnly: _, ...mount }) => [mount])] },
+  "the server sees nothing of the kube-apiserver's configuration": {
+    default: [
+      mounting("server", (mount) => [mount, { name: "configs", mountPath: "/etc/kubernetes/bootstrap-configs" }]),
+    ],
+  },
   "the server's health is for the machine alone": { default: [without("server", "health-bind-address")] },
   "an agent's health is for its node alone": {
     default: [setting("agent", "health-server-host", "127.0.0.1")],

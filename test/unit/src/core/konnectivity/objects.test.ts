@@ -27,7 +27,9 @@ describe("every rendered object", () => {
           ),
           ...(kind === "Deployment" ? ["agents/disruption-budget.yaml"] : []),
           ...(hostNetwork ? ["agents/scc-role.yaml", "agents/scc-role-binding.yaml"] : []),
-          ...(options.authentication === "service-account-token" ? ["agents/token-review.yaml"] : []),
+          ...(options.authentication === "service-account-token"
+            ? ["agents/token-review-role.yaml", "agents/token-review.yaml"]
+            : []),
         ].sort(),
       );
     }
@@ -41,7 +43,7 @@ describe("every rendered object", () => {
         const { metadata, kind } = readObject(assets, file) as { metadata: ObjectMeta; kind: string };
         expect(metadata.labels, `${name}: ${file}`).toMatchObject({ "openshift.io/bootstrap-only": "true" });
         expect(metadata.namespace, `${name}: ${file}`).toBe(
-          ["Namespace", "ClusterRoleBinding"].includes(kind)
+          ["Namespace", "ClusterRole", "ClusterRoleBinding"].includes(kind)
             ? undefined
             : kind === "Pod"
               ? "kube-system"
@@ -271,10 +273,12 @@ describe("the server", () => {
     for (const { name, options, server } of renderedCases()) {
       const mounts = (podSpecOf(server).volumes ?? []).map(({ hostPath }) => [hostPath?.path, hostPath?.type]);
       expect(mounts, name).toEqual([
-        ...(options.transport === "unix-socket" ? [["/etc/kubernetes/bootstrap-configs", "Directory"]] : []),
+        ...(options.transport === "unix-socket"
+          ? [["/etc/kubernetes/bootstrap-configs/konnectivity", "Directory"]]
+          : []),
         [`${home}/tls/serving`, "Directory"],
         ...(options.transport === "tcp" ? [[`${home}/tls/frontend`, "Directory"]] : []),
-        ...(options.authentication === "service-account-token" ? [[`${home}/server.kubeconfig`, "File"]] : []),
+        ...(options.authentication === "service-account-token" ? [[`${home}/tls/token-reviewer`, "Directory"]] : []),
       ]);
     }
   });
@@ -313,8 +317,16 @@ describe("the kube-apiserver's config", () => {
   });
 
   it("allows the server to have tokens reviewed, and nothing else", () => {
+    expect(readObject(richTunnel(), "agents/token-review-role.yaml")).toMatchObject({
+      kind: "ClusterRole",
+      rules: [{ apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] }],
+    });
     expect(readObject(richTunnel(), "agents/token-review.yaml")).toMatchObject({
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
+      roleRef: {
+        apiGroup: "rbac.authorization.k8s.io",
+        kind: "ClusterRole",
+        name: "bootstrap-konnectivity-token-review",
+      },
       subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:konnectivity-server" }],
     });
   });

@@ -57,7 +57,8 @@ describe("the node's settings", () => {
       config: { authentication: "service-account-token" },
       set: {
         AUTHENTICATION: "service-account-token",
-        CLUSTER_SCOPED: "clusterrolebinding/bootstrap-konnectivity-token-review",
+        CLUSTER_SCOPED:
+          "clusterrolebinding/bootstrap-konnectivity-token-review clusterrole/bootstrap-konnectivity-token-review",
       },
     },
     { config: {}, set: { NAMESPACED: "daemonset/konnectivity-agent secret/konnectivity-agent-certs" } },
