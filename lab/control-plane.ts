@@ -85,6 +85,8 @@ export function kubeApiServerPod(
     metadata: { name: "kube-apiserver", namespace: "kube-system" },
     spec: {
       hostNetwork: true,
+      // As OpenShift's.
+      terminationGracePeriodSeconds: 135,
       containers: [
         {
           name: "kube-apiserver",

@@ -37,6 +37,8 @@ additionalimagestores = ${JSON.stringify(images)}
     `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(projectFile("lab/fakes/main.js"))} "$@"\n`,
   );
   program("oc", '#!/bin/sh\nexec lab-fake oc "$@"\n');
+  // Without the options: a process of its own, which writes into the caller's log.
+  program("systemd-run", '#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nsetsid "$@" </dev/null &\n');
   writeFileSync(join(root, layoutFile), JSON.stringify(layout));
   // A container's own file, which this machine's may be, knows localhost by IPv4 only.
   writeFileSync(join(root, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");

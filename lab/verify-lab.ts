@@ -141,8 +141,8 @@ class LabLooks {
       this.#lab.finish();
       await waitFor("the bootstrap's end", 120, () => this.#view.ended());
     }
-    // The kubelet ends it a moment after its manifest is gone.
-    await waitFor("the server's end", 30, () => this.#view.server() === undefined);
+    // It stays while the bootstrap kube-apiserver serves, which is 70 s more with several nodes.
+    await waitFor("the server's end", 180, () => this.#view.server() === undefined);
     const left = [
       ...this.#view.workloads(node),
       ...(this.#view.exists(node, `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`) ? ["Secret"] : []),

@@ -22,6 +22,8 @@ export interface AgentPod {
   /** Why there is no log. Through the bootstrap kube-apiserver a log needs the tunnel. */
   readonly noLog?: string;
   readonly reason: Reason | undefined;
+  /** The digest of the CA that it was created with. @default - it has none, like the installer's own agents */
+  readonly pki?: string;
 }
 
 /** What the API reports about the agents, or why it could not be asked. */
@@ -82,6 +84,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
   const { metadata, spec, status } = pod;
   const name = metadata?.name ?? "";
   const dials = dialledBy(spec);
+  const pki = metadata?.annotations?.["konnectivity-bootstrap/pki"];
   const [container] = status?.containerStatuses ?? [];
   let log: string | undefined;
   let noLog: string | undefined;
@@ -97,6 +100,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
     ready: isReady(pod),
     ...(!hasReadinessProbe(spec) && { unprobed: true as const }),
     restarts: container?.restartCount ?? 0,
+    ...(pki !== undefined && { pki }),
     ...(dials !== undefined && { dials }),
     ...(log !== undefined && { log }),
     ...(noLog !== undefined && { noLog }),

@@ -1,3 +1,4 @@
+import { clusterManifests, loopbackKubeconfig } from "../core/konnectivity/names.ts";
 import { agentFindings } from "./agent-findings.ts";
 import type { AgentPods } from "./agent-pods.ts";
 import { expiredAdvice, type Finding } from "./finding.ts";
@@ -45,7 +46,8 @@ export function diagnose(observations: Observations): Status {
     ...noTunnelFindings(observations),
     ...serverFindings(server),
     ...certificateFindings(server, agents),
-    ...agentFindings({ server, agents, cluster, firewallCommand }),
+    ...(server?.givenUp === undefined ? agentFindings({ server, agents, cluster, firewallCommand }) : []),
+    ...reissueFindings(server, cluster),
     ...surplusFindings(server, cluster),
     ...dialFindings(server),
   ]);
@@ -105,6 +107,15 @@ function noTunnelFindings({ unreachable, machines }: Observations): Finding[] {
 }
 
 function serverFindings(server: ServerStatus | undefined): Finding[] {
+  if (server?.givenUp !== undefined)
+    return [
+      {
+        code: "given-up",
+        kind: "wrong",
+        what: server.givenUp,
+        advice: "read why in journalctl -u bootkube on the bootstrap machine; only a new machine tries again",
+      },
+    ];
   if (server === undefined || server.healthz === 200) return [];
   const { failedStage, said, wanted, lastLogLine } = server;
   if (failedStage !== undefined)
@@ -161,6 +172,22 @@ function certificateFindings(server: ServerStatus | undefined, agents: readonly 
       advice: "agents that are connected stay so, but after that none can connect again",
     });
   return findings;
+}
+
+/** cluster-bootstrap creates the agents' Secret once, and never updates it. */
+function reissueFindings(server: ServerStatus | undefined, cluster: AgentPods | undefined): Finding[] {
+  if (server?.pki === undefined || cluster === undefined || !("pods" in cluster)) return [];
+  const old = cluster.pods.filter(({ pki }) => pki !== undefined && pki !== server.pki);
+  if (old.length === 0) return [];
+  const manifest = (name: string) => `-f ${clusterManifests}/bootstrap-konnectivity-${name}.yaml`;
+  return [
+    {
+      code: "keys-reissued",
+      kind: "wrong",
+      what: `the server's keys were issued again, and ${old.map(({ name, node }) => `${name} on ${node}`).join(", ")} still ${old.length === 1 ? "has" : "have"} the old ones: cluster-bootstrap never updates an object`,
+      advice: `on the bootstrap machine: oc --kubeconfig=${loopbackKubeconfig} replace ${manifest("secret")} ${manifest("agents")}`,
+    },
+  ];
 }
 
 /** An agent that is not the cluster's needs the agents' key, which every node has: docs/security.md. */

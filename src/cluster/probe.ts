@@ -6,7 +6,18 @@ export const probeScript = readProjectText("src/cluster/probe.sh");
 
 /** The sections that probe.sh prints; a test compares them. */
 export const machineSections = [
-  ...["machine", "tunnel", "record", "ended", "server-pod", "stages", "said", "certificates", "egress-selector"],
+  ...[
+    "machine",
+    "tunnel",
+    "record",
+    "ended",
+    "given-up",
+    "server-pod",
+    "stages",
+    "said",
+    "certificates",
+    "egress-selector",
+  ],
   ...["kube-apiserver-config", "kube-apiserver", "healthz", "readyz", "metrics", "agent-port", "sockets", "arguments"],
   ...["container", "log", "end"],
 ];

@@ -24,6 +24,11 @@ const tunnelOptionsSchema = z.strictObject(
     release: oneOf("auto", ...releases)
       .default("auto")
       .describe("The release whose flags are assumed if the machine cannot ask the proxy's image for its own."),
+    required: boolean()
+      .default(true)
+      .describe(
+        "Whether the installation waits for a tunnel that cannot be set up. With false, the machine goes on without it after five minutes.",
+      ),
     protocol: oneOf("grpc", "http-connect").default("grpc").describe("What the kube-apiserver speaks to the server."),
     transport: oneOf("unix-socket", "tcp")
       .default("unix-socket")

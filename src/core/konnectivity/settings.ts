@@ -41,6 +41,7 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
     // What counts if the image cannot be asked.
     TUNNEL_UNKNOWN_FLAGS: flagsUnknownTo(release).join(" "),
     TUNNEL_IMAGE_COMPONENT: image === "release" ? releaseImageName : "",
+    TUNNEL_REQUIRED: options.required,
     TUNNEL_TRANSPORT: transport,
     TUNNEL_AUTHENTICATION: authentication,
     TUNNEL_KEY_ALGORITHM: certificates.keyAlgorithm,

@@ -35,7 +35,6 @@ const scripts = {
   "tunnel.sh": "/usr/local/bin/konnectivity-bootstrap.sh",
   "setup.sh": "/usr/local/bin/konnectivity-bootstrap-setup.sh",
   "address.sh": "/usr/local/bin/konnectivity-bootstrap-address.sh",
-  "pki.sh": "/usr/local/bin/konnectivity-bootstrap-pki.sh",
 } as const;
 
 const overridePath = `${home}/kube-apiserver-override.yaml`;
@@ -96,11 +95,17 @@ function toYaml(value: unknown): string {
   });
 }
 
-/** A script of the node without its comments, which are for readers of the source. */
+/** A script of the node with its parts, and without comments, which are for readers of the source. */
 function nodeScript(name: string): string {
   const text = readProjectText(`src/core/konnectivity/node/${name}`);
-  const [shebang = "", ...lines] = text.split("\n");
-  return [shebang, ...lines.filter((line) => !/^\s*#(?! shellcheck)/.test(line))].join("\n");
+  const [first = "", ...lines] = text.split("\n");
+  const shebang = first.startsWith("#!") ? [first] : [];
+  const whole = lines.flatMap((line) => {
+    const [, part] = /^\. "\$\{0%\/\*\}\/([\w.]+)"$/.exec(line) ?? [];
+    if (part !== undefined) return [nodeScript(part).trimEnd()];
+    return /^\s*#(?! shellcheck (disable|source=\/dev))/.test(line) ? [] : [line];
+  });
+  return [...shebang, ...whole].join("\n");
 }
 
 /** The installer's server has no flag that limits where it listens. */

@@ -21,7 +21,7 @@ const assets = {
   "/usr/local/bin/bootkube.sh": "555",
   "/usr/local/bin/konnectivity-bootstrap.sh": "555",
   "/usr/local/bin/konnectivity-bootstrap-setup.sh": "555",
-  "/usr/local/bin/konnectivity-bootstrap-pki.sh": "555",
+  "/usr/local/bin/konnectivity-bootstrap-address.sh": "555",
   "/opt/openshift/konnectivity-bootstrap/settings.sh": "600",
   "/opt/openshift/konnectivity-bootstrap/kube-apiserver-override.yaml": "600",
   "/opt/openshift/konnectivity-bootstrap/templates.yaml": "600",

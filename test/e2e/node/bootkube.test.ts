@@ -38,7 +38,8 @@ case " $* " in
     ;;
 *" start --tear-down-early"*)
     # What cluster-bootstrap would apply, before the clean-up takes it away.
-    cp -r manifests /etc/kubernetes/manifests ${home}/tls /var/applied/
+    cp -r manifests /etc/kubernetes/manifests /var/applied/
+    [ ! -e ${home}/tls ] || cp -r ${home}/tls /var/applied/
     ;;
 esac`,
   );
@@ -183,7 +184,7 @@ it("our part needs no program that RHCOS may lack", () => {
   const node = nodeWith("4.18");
   // bash, coreutils, grep, iproute2, jq (the record's), openssl: known to be there. No envsubst, python, awk or hostname.
   const there =
-    "bash env cat cp mv rm mkdir touch base64 sha256sum timeout sleep date grep ip jq openssl chmod ls".split(" ");
+    "bash env cat cp mv rm mkdir touch base64 sha256sum timeout sleep date grep ip ss jq openssl chmod ls".split(" ");
   node.must(`mkdir /opt/rhcos && for name in ${there.join(" ")}; do ln -s "$(command -v $name)" /opt/rhcos/; done`);
   const { status, stderr } = node.run(`PATH=/opt/programs:/opt/rhcos ${bootkube}`);
   expect(stderr).not.toContain("command not found");
@@ -371,7 +372,8 @@ describe("the image decides which flags it is given", () => {
       ["4.18", "fd00:1::7", true],
     ] as const) {
       const node = nodeWith(shape, {}, { networks });
-      node.program("timeout", 'exec /usr/bin/timeout --kill-after=0.2 0.3 "${@:3}"');
+      const question = 'exec /usr/bin/timeout --kill-after=0.2 0.3 "${@:3}"';
+      node.program("timeout", `case "$*" in *podman*) ${question} ;; *) exec /usr/bin/timeout "$@" ;; esac`);
       const podman = node.read("/opt/programs/podman").replace(/cat "\/var\/help.*"/, `{ ${body}; }`);
       node.program("podman", podman);
       const { status, stderr } = node.run(bootkube, ipv6);
@@ -429,22 +431,170 @@ describe("when something is wrong", () => {
   });
 
   it.each([
+    ["hangs", "sleep 1000"],
     ["fails", "exit 1"],
-    ["hangs", "trap '' TERM; sleep 1000"],
     ["is not there", "exit 127"],
-  ])("clean-up does not hold up bootkube when oc %s", (_, body) => {
+  ])("bootkube is done although the clean-up %s", (_, body) => {
     const node = nodeWith("4.18");
-    node.program("oc", body);
-    // The limit itself is the script's (30 s and 5 s); here time runs faster.
-    node.program("timeout", 'exec /usr/bin/timeout --kill-after=0.2 0.3 "${@:3}"');
+    node.program("systemd-run", `echo "systemd-run $*" >>/var/systemd.log; ${body === "sleep 1000" ? "exit 0" : body}`);
     const { status, stderr } = node.run(bootkube);
     expect(status).toBe(0);
-    expect(stderr).toContain(
-      "konnectivity-bootstrap: could not delete namespace/openshift-bootstrap-konnectivity: the teardown does, or you do (oc delete namespace/openshift-bootstrap-konnectivity).",
+    expect(node.read("/var/systemd.log")).toBe(
+      "systemd-run --quiet --collect --no-block --unit=konnectivity-bootstrap-cleanup /usr/local/bin/konnectivity-bootstrap-setup.sh cleanup\n",
     );
+    expect(stderr.includes("could not start the clean-up")).toBe(body.startsWith("exit"));
     expect(node.stages().at(-2)).toBe("konnectivity-cleanup success");
-    expect(node.exists(staticPod)).toBe(false);
   });
+});
+
+describe("the clean-up", () => {
+  const script = "/usr/local/bin/konnectivity-bootstrap-setup.sh";
+  const cleanUp = `${script} cleanup`;
+  /** A machine whose bootstrap has ended; its kube-apiserver serves while /var/serving exists. */
+  function ended(oc = ""): ScratchNode {
+    const node = nodeWith("4.18");
+    node.program("systemd-run", "exit 0");
+    node.must(bootkube);
+    node.program("ss", "[ ! -e /var/serving ] || echo LISTEN");
+    node.program(
+      "oc",
+      `${oc}\necho "oc $*" >>/var/oc.log; [ -e ${staticPod} ] && echo "server there" >>/var/oc.log; :`,
+    );
+    node.write("/var/oc.log", "");
+    return node;
+  }
+  const log = (node: ScratchNode) => node.read("/var/oc.log").trim().split("\n");
+  const deletions = (node: ScratchNode) => log(node).filter((line) => line.includes(" delete "));
+
+  it("keeps agents, server and keys until the kube-apiserver has ended", () => {
+    const node = ended();
+    node.must(
+      `touch /var/serving; (sleep 3; ls ${home}/tls/serving/tls.key; echo gone >>/var/oc.log; rm /var/serving) & ${cleanUp}`,
+    );
+    const lines = log(node).filter((line) => !line.includes(" get ") && line !== "server there");
+    expect(lines[0]).toBe("gone");
+    expect(deletions(node)).toHaveLength(2);
+    expect([node.exists(staticPod), node.exists(`${home}/tls`), node.exists(`${home}/manifests`)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  }, 30_000);
+
+  it.each(["EtcdBootstrapMemberRemoved", "EtcdBoostrapMemberRemoved"])(
+    "deletes the agents at once when the cluster reports %s, and the server when nothing serves",
+    (type) => {
+      const conditions = JSON.stringify({ status: { conditions: [{ type, status: "True" }] } });
+      const node = ended(
+        `case "$*" in *" get --raw /apis/operator.openshift.io/v1/etcds/cluster") echo '${conditions}'; exit ;; esac`,
+      );
+      node.must(`touch /var/serving; (sleep 4; echo gone >>/var/oc.log; rm /var/serving) & ${cleanUp}`);
+      expect(log(node)).toEqual([
+        expect.stringContaining("daemonset/konnectivity-agent"),
+        "server there",
+        expect.stringContaining("namespace/openshift-bootstrap-konnectivity"),
+        "server there",
+        "gone",
+      ]);
+      expect(node.exists(staticPod)).toBe(false);
+    },
+    30_000,
+  );
+
+  it("waits no longer than its limit", () => {
+    const node = ended();
+    expect(node.read(script)).toContain("end=$((SECONDS + 150))");
+    node.must(`sed -i 's/SECONDS + 150/SECONDS + 2/' ${script}; touch /var/serving; timeout 20 ${cleanUp}`);
+    expect(deletions(node)).toHaveLength(2);
+    expect(node.exists(staticPod)).toBe(false);
+  }, 30_000);
+
+  it("tries again while the API is away, refuses or answers wrongly", () => {
+    const node = ended(`tries=$(cat /var/tries || echo 0); echo $((tries + 1)) >/var/tries
+case $tries in 0) exit 1 ;; 1) echo Forbidden >&2; exit 1 ;; 2) echo '<html>'; exit 3 ;; esac`);
+    node.must(cleanUp);
+    expect(node.read("/var/tries")).toBe("5\n");
+    expect(deletions(node)).toHaveLength(2);
+  }, 30_000);
+
+  it("says what it could not delete, and removes the rest", () => {
+    const node = ended("exit 1");
+    const { status, stderr } = node.run(`sed -i 's/SECONDS + 600/SECONDS + 1/' ${script}; ${cleanUp}`);
+    expect(status).toBe(0);
+    expect(stderr).toContain(
+      "konnectivity-bootstrap: could not delete namespace/openshift-bootstrap-konnectivity: the teardown does, or run oc delete namespace/openshift-bootstrap-konnectivity\n",
+    );
+    expect(node.exists(staticPod)).toBe(false);
+  }, 30_000);
+});
+
+describe("tunnel.required: false", () => {
+  /** Time runs faster: the pauses between tries are short. */
+  function notRequired(podman: string): ScratchNode {
+    const node = nodeWith("4.18", { required: false });
+    node.program("sleep", "exec /usr/bin/sleep 0.1");
+    const ofReleases = node.read("/opt/programs/podman").split("\n").slice(1).join("\n");
+    node.program("podman", `${podman}\n${ofReleases}`);
+    return node;
+  }
+  const noImage = 'case " $* " in *" apiserver-network-proxy "*) exit 125 ;; esac';
+
+  it("goes on without a tunnel after five tries, and says so once, for good", () => {
+    const node = notRequired(noImage);
+    const { status, stderr } = node.run(bootkube);
+    expect(status).toBe(0);
+    const sentence =
+      "the tunnel could not be set up (5 tries in 0 minutes), and tunnel.required is false: this machine goes on without it, for good. Its kube-apiserver reaches no webhook in the pod network.";
+    expect(stderr.split("\n").filter((line) => line.includes(sentence))).toEqual([
+      `konnectivity-bootstrap: ${sentence}`,
+    ]);
+    expect(node.read(`${home}/given-up`)).toBe(`${sentence}\n`);
+    expect(node.read(`${home}/kube-apiserver-override.yaml`)).toBe("{}\n");
+    expect(node.files("/var/applied").filter((file) => file.includes("konnectivity"))).toEqual([]);
+    for (const left of [staticPod, `${home}/tls`, "/etc/kubernetes/bootstrap-configs/bootstrap-egress-selector.yaml"])
+      expect(node.exists(left), left).toBe(false);
+    expect(node.stages().filter((stage) => stage.startsWith("konnectivity"))).toEqual([
+      "konnectivity-certs success",
+      "konnectivity-server-bootstrap failure",
+    ]);
+    expect(node.stages().at(-1)).toBe("service success");
+  });
+
+  it("stays without it when bootkube.sh is started again and the reason is gone", () => {
+    const node = notRequired(`[ -e /var/better ] || ${noImage.replace("case", "case")}
+case " $* " in *" start --tear-down-early"*) [ -e /var/better ] || exit 1 ;; esac`);
+    expect(node.run(bootkube).status).not.toBe(0);
+    node.must(`touch /var/better; ${bootkube}`);
+    expect(node.exists(staticPod)).toBe(false);
+    expect(node.files("/var/applied").filter((file) => file.includes("bootstrap-konnectivity"))).toEqual([]);
+  });
+
+  it("keeps a tunnel that works at the third try", () => {
+    const node = notRequired(`case " $* " in *" apiserver-network-proxy "*)
+    echo >>/var/tries; [ "$(wc -l </var/tries)" -ge 3 ] || exit 125 ;; esac`);
+    node.must(bootkube);
+    expect(node.exists(`${home}/given-up`)).toBe(false);
+    expect(applied(node, "server")).toContain("konnectivity-server");
+  });
+
+  it("does not give up on a tunnel with which the kube-apiserver is rendered already", () => {
+    const node = notRequired(`[ ! -e /var/worse ] || ${noImage}`);
+    node.must(`touch /opt/openshift/kube-apiserver-bootstrap.done /var/worse`);
+    expect(node.run(bootkube).status).not.toBe(0);
+    expect(node.exists(`${home}/given-up`)).toBe(false);
+  });
+});
+
+it("keys that are issued again after cluster-bootstrap ran are reported, with what to do", () => {
+  const node = nodeWith("4.18");
+  node.program("systemd-run", "exit 0");
+  expect(node.run(bootkube).stderr).not.toContain("issued again");
+  const again = node.run(
+    `${"konnectivity-bootstrap-setup.sh"} certificates 10.0.3.8 && konnectivity-bootstrap-setup.sh server && konnectivity-bootstrap-setup.sh agents`,
+  );
+  expect(again.stderr).toContain(
+    `konnectivity-bootstrap: the keys were issued again, and the cluster may have the old ones: cluster-bootstrap creates objects and never updates them. If agents do not connect, run: oc --kubeconfig=/opt/openshift/auth/kubeconfig-loopback replace -f ${manifests}/bootstrap-konnectivity-secret.yaml -f ${manifests}/bootstrap-konnectivity-agents.yaml\n`,
+  );
 });
 
 it.each([

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# setup.sh STEP: one step of the tunnel's set-up. tunnel.sh calls each as a process of its own. Every step can be killed
+# setup.sh STEP: one step of the tunnel's life on this machine. tunnel.sh calls each as a process of its own. Every step can be killed
 # anywhere and run again.
 #
-#   certificates  the machine's address, keys and certificates
+#   certificates [ADDRESS]  the machine's address, keys and certificates
 #   server        asks the image for its flags; writes the agents' manifests, the egress selector and the server's pod
 #   agents        hands the agents' manifests to cluster-bootstrap
+#   cleanup       removes the tunnel, when the bootstrap kube-apiserver has ended
 set -euo pipefail
 
 # shellcheck source=/dev/null
@@ -16,6 +17,12 @@ manifests=${TUNNEL_HOME}/manifests
 say() {
     echo "konnectivity-bootstrap: $*" >&2
 }
+
+# In the payload, these files are here: in one file they take less space.
+# shellcheck source-path=SCRIPTDIR source=pki.sh
+. "${0%/*}/pki.sh"
+# shellcheck source-path=SCRIPTDIR source=cleanup.sh
+. "${0%/*}/cleanup.sh"
 
 # write TARGET TEXT: all of it or nothing, for root only. The partial file begins with a dot, which the kubelet does not
 # read, and has "secret" in its name, which a gather leaves out. It is created in its own directory, because a file that is
@@ -218,14 +225,24 @@ write_server_and_agents() {
 
 case $1 in
 certificates)
-    address=$(/usr/local/bin/konnectivity-bootstrap-address.sh)
-    /usr/local/bin/konnectivity-bootstrap-pki.sh "${address}"
+    address=${2:-}
+    if [ "${address}" = "" ]; then
+        address=$(/usr/local/bin/konnectivity-bootstrap-address.sh)
+    fi
+    issue_all "${address}"
     write "${TUNNEL_HOME}/address" "${address}"
     ;;
 server)
     write_server_and_agents
     ;;
+cleanup)
+    clean_up
+    ;;
 agents)
+    old=${TUNNEL_MANIFESTS}/bootstrap-konnectivity-secret.yaml
+    if [ -f "${old}" ] && [ "$(<"${old}")" != "$(<"${manifests}/${old##*/}")" ]; then
+        say "the keys were issued again, and the cluster may have the old ones: cluster-bootstrap creates objects and never updates them. If agents do not connect, run: oc --kubeconfig=${TUNNEL_LOOPBACK_KUBECONFIG} replace -f ${old} -f ${old/secret/agents}"
+    fi
     for manifest in "${manifests}"/*.yaml; do
         copy "${manifest}" "${TUNNEL_MANIFESTS}/${manifest##*/}"
     done

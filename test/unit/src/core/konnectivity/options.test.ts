@@ -8,6 +8,7 @@ import { containerOf, pinned, readObject, render } from "../../../../support/tun
 
 const defaults = {
   release: "auto",
+  required: true,
   protocol: "grpc",
   transport: "unix-socket",
   authentication: "mtls",
