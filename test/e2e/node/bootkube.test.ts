@@ -590,7 +590,7 @@ it("keys that are issued again after cluster-bootstrap ran are reported, with wh
   node.program("systemd-run", "exit 0");
   expect(node.run(bootkube).stderr).not.toContain("issued again");
   const again = node.run(
-    `${"konnectivity-bootstrap-setup.sh"} certificates 10.0.3.8 && konnectivity-bootstrap-setup.sh server && konnectivity-bootstrap-setup.sh agents`,
+    `konnectivity-bootstrap-setup.sh certificates 10.0.3.8 && konnectivity-bootstrap-setup.sh server && konnectivity-bootstrap-setup.sh agents`,
   );
   expect(again.stderr).toContain(
     `konnectivity-bootstrap: the keys were issued again, and the cluster may have the old ones: cluster-bootstrap creates objects and never updates them. If agents do not connect, run: oc --kubeconfig=/opt/openshift/auth/kubeconfig-loopback replace -f ${manifests}/bootstrap-konnectivity-secret.yaml -f ${manifests}/bootstrap-konnectivity-agents.yaml\n`,

@@ -203,7 +203,7 @@ const rules = {
     ),
   "the server sees nothing of the kube-apiserver's configuration": ({ server }) =>
     server.mounts.every(
-      ({ mountPath }) => !`${socketFolder}`.startsWith(`${mountPath}/`) || `${mountPath}/` === socketFolder,
+      ({ mountPath }) => !socketFolder.startsWith(`${mountPath}/`) || `${mountPath}/` === socketFolder,
     ),
   "the server's health is for the machine alone": ({ s, knows }) =>
     s["health-bind-address"] === (knows("health-bind-address") ? "127.0.0.1" : undefined),
