@@ -38,13 +38,17 @@ tunnel_step() {
     record_service_stage_start "$1"
     # A kube-apiserver that is already rendered with the tunnel cannot go on without it.
     if [ "${TUNNEL_REQUIRED}" = false ] && [ ! -f /opt/openshift/kube-apiserver-bootstrap.done ]; then
-        limit=300
+        limit=$((tunnel_begin + 300 - SECONDS))
+        # 0 means no limit.
+        [ "${limit}" -gt 0 ] || limit=1
     fi
     until timeout --kill-after=5 "${limit}" /usr/local/bin/konnectivity-bootstrap-setup.sh "$2"; do
         tunnel_tries=$((tunnel_tries + 1))
         if [ "${limit}" = 0 ]; then
             return 1
-        elif [ "${tunnel_tries}" = 5 ] || [ $((SECONDS - tunnel_begin)) -ge "${limit}" ]; then
+        fi
+        limit=$((tunnel_begin + 290 - SECONDS))
+        if [ "${tunnel_tries}" = 5 ] || [ "${limit}" -lt 1 ]; then
             tunnel_give_up
             record_service_stage_failure || :
             return
