@@ -15,7 +15,8 @@ async function main(): Promise<void> {
   const resolved = resolve(loaded, built);
   const inputs = { ...resolved, warnings: [...terraformWarnings(process.env), ...resolved.warnings] };
   printWarnings(inputs.warnings);
-  synthesize(inputs, await loadStackClasses(Object.keys(inputs.platforms)));
+  const notes = synthesize(inputs, await loadStackClasses(Object.keys(inputs.platforms)));
+  if (!isUnderCdktf(process.env)) for (const note of notes) console.error(oneLine(note));
 }
 
 function printWarnings(warnings: readonly Warning[]): void {

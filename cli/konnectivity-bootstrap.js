@@ -25,6 +25,11 @@ for (const stream of [process.stdout, process.stderr])
 /** @param {string} sentence */
 function stop(sentence) {
   console.error(`konnectivity-bootstrap: ${sentence}`);
+  // As src/cli/output.ts prints it, which could not be loaded.
+  if (process.argv.includes("--json")) {
+    const errors = [{ code: "installation-unusable", message: sentence }];
+    console.log(JSON.stringify({ formatVersion: 1, ok: false, errors, warnings: [] }, undefined, 2));
+  }
   process.exit(1);
 }
 
@@ -37,7 +42,8 @@ try {
   // Kubernetes' client is a thousand files, and each takes twice as long to load once tsx looks at it too.
   const words = process.argv.slice(2);
   const asksCluster =
-    words.some((word) => word.startsWith("--kubeconfig")) || (words[0] === "teardown" && !words.includes("local"));
+    words.some((word) => word.startsWith("--kubeconfig")) ||
+    (["teardown", "acceptance"].includes(words[0] ?? "") && !words.includes("local"));
   if (asksCluster) await import("@kubernetes/client-node");
   await import("tsx");
   const { main } = await import("../src/cli/main.ts");

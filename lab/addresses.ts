@@ -46,5 +46,5 @@ const byFamily: Record<IpFamily, Addresses> = {
 
 export const addressesOf = (ipFamily: IpFamily): Addresses => byFamily[ipFamily];
 
-/** An address as it stands before a port. */
+/** An address in the form that precedes a port. */
 export const hostOf = (address: string) => (address.includes(":") ? `[${address}]` : address);

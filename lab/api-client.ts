@@ -104,7 +104,7 @@ interface HttpResponse {
 function sender(kubeconfigFile: string) {
   const { clusters, users } = parse(readFileSync(kubeconfigFile, "utf8")) as Kubeconfig;
   const [cluster, user] = [clusters[0]?.cluster, users[0]?.user];
-  if (cluster === undefined || user === undefined) throw new Error(`${kubeconfigFile} names no cluster or no user`);
+  if (cluster === undefined || user === undefined) throw new Error(`${kubeconfigFile} contains no cluster or no user`);
   const agent = new Agent({
     keepAlive: true,
     ca: decoded(cluster["certificate-authority-data"]),
@@ -138,7 +138,7 @@ function sender(kubeconfigFile: string) {
           });
         },
       );
-      outgoing.on("timeout", () => outgoing.destroy(new Error(`${cluster.server} did not answer within ${seconds} s`)));
+      outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer from ${cluster.server} within ${seconds} s`)));
       outgoing.on("error", reject).end(text);
     });
 }
@@ -156,7 +156,7 @@ function pathFinder(get: (path: string) => Promise<unknown>) {
       known.set(group, found);
       resource = found.resources.find(isIt);
     }
-    if (resource === undefined) throw new Error(`the cluster knows no ${apiVersion} ${kind}`);
+    if (resource === undefined) throw new Error(`the cluster does not serve ${apiVersion} ${kind}`);
     const namespace =
       resource.namespaced && metadata !== undefined ? `/namespaces/${metadata.namespace ?? "default"}` : "";
     return [`${group}${namespace}/${resource.name}`, ...(metadata?.name === undefined ? [] : [metadata.name])].join(

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # cluster-pki.sh FOLDER API_SERVICE BOOTSTRAP NODE...: the keys that openshift-install would have put into bootstrap.ign, made
-# anew for each lab: CA, the kube-apiserver's, an admin's, the aggregator's, the service accounts' and the webhook's.
+# for each lab: CA, the kube-apiserver's, an admin's, the aggregator's, the service accounts' and the webhook's.
 # One CA for everything but one more signer of client certificates, where an installation has many.
 set -euo pipefail
 umask 077
@@ -11,7 +11,7 @@ bootstrap=$2 node=$3
 # As names in a certificate: of the API service, the bootstrap machine and all nodes.
 addresses=$(printf ',IP:%s' "$@")
 
-# An address as it stands in a URL.
+# An address in the form that a URL needs.
 host() {
     case $1 in
     *:*) echo "[$1]" ;;
@@ -70,6 +70,6 @@ users:
 EOF
 }
 kubeconfig kubeconfig-loopback https://localhost:6443
-# api-int: before and after the bootstrap it is another machine that answers.
+# api-int: during the bootstrap another machine answers than afterwards.
 kubeconfig kubeconfig "https://$(host "${node}"):6443"
 kubeconfig kubeconfig-bootstrap "https://$(host "${bootstrap}"):6443"

@@ -92,7 +92,7 @@ export function kubeApiServerPod(
           name: "kube-apiserver",
           image: "localhost/lab/kube-apiserver:latest",
           imagePullPolicy: "Never",
-          // A lab lives for minutes: with less collecting it starts with a sixth less of a processor.
+          // A lab exists only for minutes. With fewer garbage collections it needs a sixth less processor time to start.
           env: [{ name: "GOGC", value: "400" }],
           command: ["/usr/bin/kube-apiserver"],
           args: [

@@ -1,4 +1,4 @@
-// Plain JavaScript without dependencies, as lab/go-programs.js: set-up downloads with it what would take minutes to build.
+// Plain JavaScript without dependencies, as lab/go-programs.js: set-up uses it to download programs that take minutes to build.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, createWriteStream, openSync, readFileSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ import { officialBinaries } from "./official-binaries.js";
 /** Names a mirror, or switches downloads off. */
 export const mirrorVariable = "KONNECTIVITY_DOWNLOAD_MIRROR";
 
-/** The first byte must come within this time: whoever is behind a firewall that drops packets must not wait. */
+/** The time limit for the first byte. Behind a firewall that drops packets, users must not wait longer. */
 const secondsToFirstByte = 3;
 
 /** A transfer that is slower than 1 kB/s for so long is cut off. */
@@ -41,12 +41,12 @@ class DownloadFailed extends Error {}
 /** A transfer that broke off after it had begun: worth a second try. */
 class CutOff extends DownloadFailed {}
 
-/** A file that is not the one that was asked for. */
+/** A file that differs from the requested one. */
 class WrongDigest extends DownloadFailed {
   /** @param {{ url: URL, expected: string, found: string }} facts */
   constructor({ url, expected, found }) {
     super(`${url.host}: wrong checksum`);
-    this.sentence = `${url.origin}${url.pathname} has the checksum ${found}, not ${expected}: it is not used.`;
+    this.sentence = `${url.origin}${url.pathname} has checksum ${found} instead of ${expected}, so it is not used.`;
   }
 }
 
@@ -60,7 +60,7 @@ export function isDownloadable(name, official = officialBinaries) {
 }
 
 /**
- * Downloads Go programs into the cache, as far as they are published and not there yet. What cannot be downloaded is
+ * Downloads Go programs that are published and not in the cache yet. What cannot be downloaded is
  * reported and left to be built. Nothing is used without its pinned checksum. Throws one sentence if the mirror's
  * address is wrong.
  * @param {readonly GoProgramName[]} names
@@ -135,7 +135,7 @@ async function downloadFromArchive(folder, { address, digests, binaries }, machi
 
 /**
  * Goes from the image's index to the manifest for this machine and to the layers, each by its digest: so the digest of the
- * index vouches for all of them.
+ * index verifies all of them.
  * @param {string} into
  * @param {string} binary
  * @param {{ repository: string, digest: string }} image
@@ -190,14 +190,13 @@ class Transfer {
     const url = located(address);
     const [, sha256, sha512] = /^(?:(sha256):[0-9a-f]{64}|(sha512):[0-9a-f]{128})$/.exec(digest) ?? [];
     const algorithm = sha256 ?? sha512;
-    if (algorithm === undefined)
-      throw new DownloadFailed(`${url.host}: a manifest names something else than a checksum`);
+    if (algorithm === undefined) throw new DownloadFailed(`${url.host}: a manifest contains an invalid checksum`);
     let found;
     try {
       found = await this.#once(url, algorithm, into);
     } catch (error) {
       if (!(error instanceof CutOff)) throw error;
-      this.#progress.say(`A download was cut off (${error.message}): trying once more.`);
+      this.#progress.say(`A download was interrupted (${error.message}): trying once more.`);
       found = await this.#once(url, algorithm, into);
     }
     if (found !== digest) throw new WrongDigest({ url, expected: digest, found });
@@ -290,7 +289,7 @@ class Transfer {
 }
 
 /**
- * What curl is told.
+ * The settings of curl.
  * @param {URL} url
  */
 const settings = (url) =>
@@ -301,9 +300,9 @@ const settings = (url) =>
     "max-redirs = 5",
     "silent",
     "show-error",
-    // What comes first must come at once.
+    // Pass on the first byte without delay.
     "no-buffer",
-    // A mirror may be without TLS: what it sends is checked all the same.
+    // A mirror may have no TLS, because every file is verified.
     `proto = "=${readMirror() === undefined ? "https" : "http,https"}"`,
     "speed-limit = 1000",
     `speed-time = ${secondsOfStall}`,
@@ -312,7 +311,7 @@ const settings = (url) =>
   ].join("\n");
 
 /**
- * curl's own words, without what the sentence says already.
+ * The error message of curl, without the host, which the caller adds.
  * @param {string} said
  * @param {URL} url
  */
@@ -322,14 +321,14 @@ function reasonOf(said, url) {
 }
 
 /**
- * The mirror that the user names; `off` switches downloads off, and an empty variable counts as none.
+ * The mirror that the user has set; `off` disables downloads, and an empty variable counts as unset.
  * @returns {string | undefined}
  */
 function readMirror() {
   const text = process.env[mirrorVariable] || undefined;
   if (text === undefined || text === "off") return text;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new Error(`${mirrorVariable} is neither "off" nor an address with http or https: correct it, or unset it.`);
+    throw new Error(`${mirrorVariable} is neither "off" nor a URL with http or https: correct it, or unset it.`);
   return text;
 }
 
@@ -379,7 +378,7 @@ async function interruptible(step) {
   }
 }
 
-/** Says what is downloaded and, on a terminal, how far it is. */
+/** Prints what is downloaded and, on a terminal, the progress. */
 class Progress {
   #titles;
   #bytes = 0;
@@ -396,7 +395,7 @@ class Progress {
   /** @param {number} bytes */
   received(bytes) {
     this.#bytes += bytes;
-    // Not before something comes: a machine without the internet gets one line, not two.
+    // Printed when the first byte arrives: without access to the internet, the user gets one line, not two.
     if (this.#begun) return;
     this.#begun = true;
     console.error(`Downloading ${this.#titles.join("; ")} …`);

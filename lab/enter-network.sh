@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # enter-network.sh GROUP PID COMMAND...: runs COMMAND on this machine, but in the network of the simulated machine whose
-# first process is PID. It counts as one of that machine's processes, so that it ends when the lab is taken down.
+# first process is PID. It counts as one of that machine's processes, so that it ends when the lab is removed.
 set -euo pipefail
 # shellcheck source=lab/groups.sh
 . "$(dirname "$0")/groups.sh"

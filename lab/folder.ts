@@ -25,7 +25,7 @@ export function makeLabFolder(folder: string): void {
   if (statfsSync(folder).type === overlayfs) mustRun("mount", "-t", "tmpfs", "-o", "mode=711", "tmpfs", folder);
 }
 
-/** Removes it, if it is there. */
+/** Removes it, if it exists. */
 export function removeLabFolder(folder: string): void {
   const places = readFileSync("/proc/self/mounts", "utf8")
     .split("\n")

@@ -1,5 +1,4 @@
-// Plain JavaScript without dependencies: scripts/setup.js builds with it, and the lab and the tests find with it what was
-// built.
+// Plain JavaScript without dependencies: scripts/setup.js uses it to build programs, and the lab and the tests to find them.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -68,7 +67,7 @@ const programs = {
   },
   "installer-rewrite": {
     folder: "lab/installer-rewrite",
-    title: "what openshift-install does to bootstrap.ign",
+    title: "the program that rewrites bootstrap.ign like openshift-install",
     firstTime: "half a minute",
     binaries: { "installer-rewrite": "." },
     ldflags: small,
@@ -88,7 +87,7 @@ const programs = {
       "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
       etcd: "go.etcd.io/etcd/server/v3",
     },
-    // Without a version kube-apiserver says that it is v0.0.0-master+$Format, and clients choke on that.
+    // Without a version, kube-apiserver reports v0.0.0-master+$Format, which clients cannot parse.
     ldflags: [
       small,
       "-X k8s.io/component-base/version.gitVersion=v1.36.0",
@@ -113,18 +112,18 @@ const programs = {
 
 /** @typedef {keyof typeof programs} GoProgramName */
 
-/** The proxy that the lab runs unless it is asked for another. */
+/** The proxy that the lab runs by default. */
 export const currentProxy = "proxy-0.36.0";
 
-/** Proxies of older releases: tests ask them which flags they accept. */
+/** Proxies of older releases: tests check which flags they accept. */
 export const oldProxies = /** @type {const} */ (["proxy-0.31.4", "proxy-0.29.0", "proxy-0.1.2", "proxy-0.0.37"]);
 
 /** @typedef {(typeof oldProxies)[number]} OldProxyName */
 
-/** What the lab's container images are made of. */
+/** The programs in the lab's container images. */
 export const labGoPrograms = /** @type {const} */ (["kubernetes", currentProxy, "webhook"]);
 
-/** What a user may have already, and names by KONNECTIVITY_COMPONENTS. */
+/** Programs that the user can provide with KONNECTIVITY_COMPONENTS. */
 const components = new Set(["kubernetes", currentProxy]);
 
 /**
@@ -192,9 +191,9 @@ export const ensureBuilt = (name, program) =>
 const inCache = (name) => join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "konnectivity-bootstrap", name);
 
 /**
- * A folder of the cache, created on first use. It exists completely or not at all: `make` fills another folder, which is
- * renamed at the end. So two processes can create it at once, and an interrupted one leaves nothing that looks complete.
- * @param {string} name ends with a digest of what it is made of
+ * A folder of the cache, created on first use. `make` fills another folder, which is renamed at the end, so the folder is never
+ * incomplete: two processes can create it at once, and an interrupted one does not leave a partial result.
+ * @param {string} name ends with a digest of the folder's inputs
  * @param {(unfinished: string) => void} make
  * @returns {string} the folder's path
  */
@@ -238,7 +237,7 @@ export function temporaryFolder(name) {
 }
 
 /**
- * Puts a Go program into the cache that was not built here. Nothing distinguishes it from one that was.
+ * Adds a Go program to the cache that was not built here. The cache does not distinguish the two.
  * @param {GoProgramName} name
  * @param {string} folder contains its binaries, which are moved
  */
@@ -275,7 +274,7 @@ function build({ folder, title, firstTime, binaries, ldflags, cgo = false }, int
     if (go.status !== 0) {
       const reason = go.stderr.trim().split("\n").at(-1) || `signal ${go.signal}`;
       throw new Error(
-        `Building ${binary} failed (${reason.trim()}): run "go build -o /dev/null ${source}" in ${projectFile(folder)} and see.`,
+        `Building ${binary} failed (${reason.trim()}): run "go build -o /dev/null ${source}" in ${projectFile(folder)} to see the error.`,
       );
     }
   }
@@ -288,19 +287,19 @@ function build({ folder, title, firstTime, binaries, ldflags, cgo = false }, int
  */
 function mustBeExecutable(folder, binary) {
   const path = join(folder, binary);
-  const is = `KONNECTIVITY_COMPONENTS names ${folder}, but`;
-  if (!existsSync(path)) throw new Error(`${is} there is no ${binary} in it: put it there, or unset the variable.`);
+  const is = `KONNECTIVITY_COMPONENTS is ${folder}, but`;
+  if (!existsSync(path)) throw new Error(`${is} that folder has no ${binary}: add it, or unset the variable.`);
   try {
     accessSync(path, constants.X_OK);
     if (statSync(path).isFile()) return;
   } catch {
     // Reported below.
   }
-  throw new Error(`${is} its ${binary} cannot be executed: make it a program, or unset the variable.`);
+  throw new Error(`${is} its ${binary} is not executable: make it executable, or unset the variable.`);
 }
 
 /**
- * A program's name in the cache follows what it is made of: another source is another program.
+ * The digest of a program's source, which is part of its name in the cache.
  * @param {GoProgram} program
  */
 function digestOf({ folder, binaries, ldflags }) {

@@ -16,7 +16,7 @@ join_groups() {
 
 # process_group FOLDER: the group that a machine's processes join, where FOLDER is the machine's group in one hierarchy.
 # In version 2 a group that contains processes cannot give controllers to the groups below it, which containers need.
-# There the processes are in a leaf.
+# In that version the processes are in a leaf group.
 process_group() {
     if [ -e "$1/cgroup.controllers" ]; then
         echo "$1/init"

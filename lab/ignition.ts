@@ -6,7 +6,7 @@ import { join } from "node:path";
 /** Where Debian keeps the real Ignition. */
 export const ignition = "/usr/lib/dracut/modules.d/30ignition/ignition";
 
-/** What Ignition does at first boot, fetch and then files, into a root of ours. Its log. */
+/** Runs the stages of Ignition's first boot, fetch and then files, in this root. @returns its log */
 export function applyIgnition(payload: string, root: string): string {
   const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-ignition-"));
   try {

@@ -1,4 +1,4 @@
-// Plain JavaScript without dependencies, as lab/go-programs.js: set-up makes the images with it, and the lab finds them.
+// Plain JavaScript without dependencies, as lab/go-programs.js: set-up uses it to create the images, and the lab to find them.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -11,8 +11,8 @@ const script = projectFile("lab/images.sh");
 /** @typedef {Record<string, Record<string, string>>} Images Each image's name, and by its name in /usr/bin each program's path. */
 
 /**
- * Makes the images that every lab runs, unless these very programs are in images already: localhost/lab/kube-apiserver,
- * etcd, apiserver-network-proxy and webhook, and podman's pause image. Builds the programs first where needed. Throws one
+ * Creates the images that every lab runs, unless images with the same programs exist: localhost/lab/kube-apiserver, etcd,
+ * apiserver-network-proxy and webhook, and podman's pause image. Builds the programs first where needed. Throws one
  * sentence if that fails.
  * @returns {string} the image store, for `additionalimagestores` of any number of labs
  */
@@ -27,7 +27,7 @@ export function ensureImages() {
 }
 
 /**
- * Makes the image of an older proxy, to be used beside or instead of the current one:
+ * Creates the image of an older proxy, to be used with or instead of the current one:
  * localhost/lab/apiserver-network-proxy:0.29.0 of proxy-0.29.0.
  * @param {import("./go-programs.js").OldProxyName} name
  * @returns {string} its image store, for `additionalimagestores`
@@ -42,14 +42,14 @@ export function ensureOldProxyImage(name) {
  * @param {Images} images
  */
 function ensureStore(name, images) {
-  // The pause image is of one version of podman.
+  // The pause image depends on the version of podman.
   const podman = run("podman", ["version", "--format", "{{.Client.Version}} {{.Client.Built}}"]);
   return cached(`${name}-${digestOf(images, podman)}`, (store) => {
-    console.error("Making the lab's container images (once, a few seconds) …");
+    console.error("Creating the lab's container images (once, a few seconds) …");
     const source = join(store, "source");
     for (const [image, programs] of Object.entries(images)) {
       mkdirSync(join(source, image), { recursive: true });
-      // Copied, for a symbolic link would be in the image as such.
+      // Copied, because the image would contain a symbolic link as a link.
       for (const [program, path] of Object.entries(programs)) copyFileSync(path, join(source, image, program));
     }
     run("unshare", ["--mount", "--propagation", "private", "bash", script, source, store]);
@@ -78,7 +78,7 @@ function run(program, args) {
   if (error !== undefined) throw new Error(`${program} cannot be started (${error.message}): install it.`);
   if (status !== 0) {
     const reason = stderr.trim().split("\n").at(-1) || `signal ${signal}`;
-    throw new Error(`The lab's container images cannot be made (${reason.trim()}).`);
+    throw new Error(`The lab's container images could not be created (${reason.trim()}).`);
   }
   return stdout.trim();
 }

@@ -13,7 +13,7 @@ export function rewriteAsInstaller(bootstrapIgn: string): string {
   return stdout;
 }
 
-/** Set-up does not build it for a lab: most have no use for it. */
+/** Set-up does not build it for a lab, because most labs do not need it. */
 function programFile(): string {
   try {
     return ensureGoProgram("installer-rewrite")["installer-rewrite"];

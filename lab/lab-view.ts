@@ -34,7 +34,7 @@ export interface Agent {
 /** The result of creating a ConfigMap that the webhook must allow. */
 export interface Made {
   readonly code: number;
-  /** How often the webhook was asked. */
+  /** How often the webhook was called. */
   readonly calls: number;
   readonly message: string;
 }
@@ -56,7 +56,7 @@ export class LabView {
     return bootstrap.isRemoved || bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0;
   }
 
-  /** Nothing if it does not run. */
+  /** @returns undefined if it is not running */
   server(): Server | undefined {
     const line = `pid=$(pgrep -xo proxy-server) && echo "$pid" && tr '\\0' '\\n' <"/proc/$pid/cmdline"`;
     const { status, stdout } = this.#lab.bootstrap.run(line);
@@ -87,24 +87,24 @@ export class LabView {
     );
   }
 
-  /** The kinds of the agents' workloads that a kube-apiserver knows. */
+  /** The kinds of the agents' workloads that exist at a kube-apiserver. */
   workloads(machine: LabMachine): string[] {
     return ["DaemonSet", "Deployment"].filter((kind) =>
       this.exists(machine, `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${agentName}`),
     );
   }
 
-  /** Whether a kube-apiserver knows an object. */
+  /** Whether an object exists at a kube-apiserver. */
   exists(machine: LabMachine, path: string): boolean {
     const { code, body } = this.#lab.request(machine, "GET", path);
     if (code !== 200 && code !== 404)
       throw new Error(
-        `the kube-apiserver on ${machine.name}: ${code === 0 ? "no answer" : code} ${body.message ?? ""}`,
+        `the request to the kube-apiserver on ${machine.name} failed: ${code === 0 ? "no answer" : code} ${body.message ?? ""}`,
       );
     return code === 200;
   }
 
-  /** How often the webhook was asked; nothing if it does not answer. */
+  /** How often the webhook was called. @returns undefined if it does not respond */
   calls(): number | undefined {
     const { status, stdout } = this.#lab.node.run(
       `curl --silent --insecure --max-time ${timeLimit(5)} https://${hostOf(this.#lab.addresses.webhookPod)}:8443/calls`,
@@ -123,7 +123,7 @@ export class LabView {
     return { code, calls, message: body.message ?? "" };
   }
 
-  /** A number that the server counts, if it does: older ones count less. */
+  /** A metric of the server. @returns undefined if this version of the server does not have it */
   metric(name: string, labels = ""): number | undefined {
     const metrics = `curl --silent --max-time ${timeLimit(5)} http://127.0.0.1:${ports.admin}/metrics`;
     const line = this.#lab.bootstrap
@@ -137,7 +137,7 @@ export class LabView {
 /** Where a lab's server listens for agents. */
 export function agentPortOf(lab: Lab): number {
   const server = new LabView(lab).server();
-  if (server === undefined) throw new Error("the tunnel's server does not run");
+  if (server === undefined) throw new Error("the tunnel's server is not running");
   return server.agentPort;
 }
 

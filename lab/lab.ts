@@ -78,7 +78,7 @@ export class Lab {
     makeLabFolder(folder);
     const names = machineNames(layout.nodes);
     for (const machine of names) prepareRoot(rootOf(folder, machine), images, layout);
-    say(`Ignition lays the payload down${layout.ipi ? ", as openshift-install rewrote it" : ""}`);
+    say(`Ignition applies the payload${layout.ipi ? ", as openshift-install rewrote it" : ""}`);
     try {
       applyIgnition(payload, rootOf(folder, "bootstrap"));
     } catch (error) {
@@ -89,7 +89,7 @@ export class Lab {
     makeKeys(folder, layout);
     writeControlPlane(rootOf(folder, "node-0"), addresses);
 
-    say("the machines start");
+    say("the machines are starting");
     // Wait for all of them, even if one fails: a machine that starts late would outlive the lab's removal.
     const started = await Promise.allSettled(
       names.map((machine) =>
@@ -109,7 +109,7 @@ export class Lab {
       lab.#service(
         node,
         "kubelet",
-        // What api-int leads to: the bootstrap's API first, and after its end the permanent one.
+        // The API that api-int resolves to: the bootstrap's at first, the permanent one after the bootstrap.
         `lab-fake kubelet --address=${addresses.nodeAddress(index)} --kubeconfig=/opt/lab/kubeconfig-bootstrap --kubeconfig=/opt/lab/kubeconfig`,
       );
     lab.#service(bootstrap, "kubelet", `lab-fake kubelet --address=${addresses.bootstrap}`);
@@ -203,7 +203,7 @@ export class Lab {
     return this.request(machine, "POST", "/api/v1/namespaces/lab/configmaps", object, undefined, port);
   }
 
-  /** Lets the bootstrap end, as it does once the permanent control plane runs. */
+  /** Lets the bootstrap end, as on a real cluster when the permanent control plane runs. */
   finish(): void {
     this.bootstrap.must(`touch ${finishFile}`);
   }
@@ -231,10 +231,10 @@ export class Lab {
     await explainIfStuck(this, async () => {
       if (!complete()) this.reportProgress({ ...control, etcd: "enough members" });
       if (!this.bootstrap.isRemoved) this.finish();
-      await waitFor("the bootstrap's end", 60, complete);
+      await waitFor("the end of the bootstrap", 60, complete);
       this.reportProgress({ ...control, etcd: "member removed" });
       this.reportProgress({ ...control, etcd: "member known to be removed" });
-      if (this.#layout.ipi) await waitFor("the machine's removal", 30, () => this.bootstrap.isRemoved);
+      if (this.#layout.ipi) await waitFor("the removal of the bootstrap machine", 30, () => this.bootstrap.isRemoved);
     });
   }
 
@@ -273,7 +273,7 @@ export async function labIsUp(lab: Lab, say: (line: string) => void, options: Wa
 /** Waits until everything on the bootstrap machine runs, with or without a connected agent. */
 export async function bootstrapIsUp(lab: Lab, say: (line: string) => void, options: WaitOptions = {}): Promise<void> {
   await step(lab, "the tunnel's server", "http://127.0.0.1:2041/healthz", options);
-  say("the tunnel's server is up");
+  say("the tunnel's server is running");
   await step(lab, "the bootstrap kube-apiserver", "https://127.0.0.1:6443/readyz", options);
   say("the bootstrap kube-apiserver is ready");
 }
@@ -283,7 +283,7 @@ function step(lab: Lab, what: string, url: string, { signal, seconds = 120 }: Wa
   return explainIfStuck(lab, () => waitFor(what, seconds, () => answers(lab.bootstrap, url), { signal }));
 }
 
-/** Runs a step in a lab; if it fails, the error says where to look. */
+/** Runs a step in a lab. If it fails, the error names the log to read. */
 async function explainIfStuck({ bootstrap, nodes }: Lab, run: () => Promise<void>): Promise<void> {
   try {
     await run();
@@ -302,7 +302,7 @@ async function explainIfStuck({ bootstrap, nodes }: Lab, run: () => Promise<void
   }
 }
 
-/** podman's errors can be long; the start says what it did, the end says why that failed. */
+/** podman's errors can be long; the beginning names the operation, and the end the reason. */
 const short = (text: string) => (text.length > 400 ? `${text.slice(0, 199)} … ${text.slice(-199)}` : text);
 
 const answers = (machine: LabMachine, url: string) =>

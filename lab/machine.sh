@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# machine.sh GROUP NAME FOLDER: becomes a simulated machine and stays it until it is killed; everything in it dies with it.
-# FOLDER/root holds what Ignition laid down: its etc, opt, var and usr/local lie over this machine's own, so every path
-# is where the manifests say. FOLDER/containers is where its podman keeps containers. FOLDER/ready appears when it is up.
-# GROUP is the name of its control groups: whoever removes them after a crash finds them by it.
+# machine.sh GROUP NAME FOLDER: becomes a simulated machine until it is killed, which also kills everything in it.
+# FOLDER/root contains the files that Ignition wrote: its etc, opt, var and usr/local are mounted over this machine's own,
+# so that every path is as in the manifests. FOLDER/containers contains the containers of its podman. FOLDER/ready appears
+# when the machine is running. GROUP is the name of its control groups, by which they are found and removed after a crash.
 set -euo pipefail
 # shellcheck source=lab/groups.sh
 . "$(dirname "$0")/groups.sh"
@@ -12,14 +12,14 @@ if [ "${stage}" = outside ]; then
     hierarchies | while read -r hierarchy; do
         mkdir -p "${hierarchy}/${group}"
         mkdir -p "$(process_group "${hierarchy}/${group}")"
-        # A cpuset takes no process before it has processors and memory.
+        # A cpuset accepts no process before it has processors and memory.
         for setting in cpuset.cpus cpuset.mems; do
             if [ -e "${hierarchy}/${group}/${setting}" ] && [ -e "${hierarchy}/${setting}" ]; then
                 cat "${hierarchy}/${setting}" >"${hierarchy}/${group}/${setting}"
             fi
         done
     done
-    # Not in the loop: it is another process.
+    # Not in the loop, which is another process.
     for hierarchy in $(hierarchies); do
         echo $$ >"${hierarchy}/${group}/cgroup.procs"
     done
@@ -35,7 +35,7 @@ fi
 
 hostname "${name}"
 ip link set lo up
-# By relative paths from here on: the folder itself may lie below one of those that are covered.
+# From here on with relative paths, because the mounts can cover the folder itself.
 cd "${folder}"
 for part in etc opt var usr/local; do
     mkdir -p "root/${part}" "work/${part}"
@@ -45,7 +45,7 @@ mount -t tmpfs tmpfs /run
 mkdir -p /run/lock /var/lib/containers containers
 mount -t tmpfs tmpfs /dev/shm
 mount -c --bind containers /var/lib/containers
-# The machine's own control groups, as if there were no others.
+# The machine sees only its own control groups.
 awk '$3 == "cgroup" || $3 == "cgroup2" { print $3, $2, $4 }' /proc/self/mounts | while read -r kind place options; do
     controllers=$(tr , '\n' <<<"${options}" | grep -vE '^(rw|ro|nosuid|nodev|noexec|relatime|nsdelegate|memory_recursiveprot|xattr)$' | paste -sd, || :)
     umount "${place}"

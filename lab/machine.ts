@@ -28,12 +28,12 @@ export interface MachineLocation {
   /** Lower case letters, digits and -. */
   readonly lab: string;
   readonly name: string;
-  /** Everything that is the machine's: root/ is what Ignition laid down. */
+  /** The machine's files. Ignition wrote those in root/. */
   readonly folder: string;
 }
 
 export interface LabMachineProps extends MachineLocation {
-  /** Whether it dies with this process. */
+  /** Whether the machine is killed when this process ends. */
   readonly dieWithParent: boolean;
 }
 
@@ -64,7 +64,7 @@ export class LabMachine {
     const holder = spawn(program, args, { stdio: ["ignore", log, log], detached: true });
     holder.unref();
     closeSync(log);
-    if (holder.pid === undefined) throw new Error(`the machine ${name} cannot be started: is bash there?`);
+    if (holder.pid === undefined) throw new Error(`the machine ${name} cannot be started: install bash`);
     writeFileSync(join(folder, "holder"), String(holder.pid));
     const ended = () => holder.exitCode !== null || holder.signalCode !== null;
     while (!existsSync(join(folder, "ready"))) {
@@ -77,7 +77,7 @@ export class LabMachine {
     return LabMachine.running(props);
   }
 
-  /** A machine that is already running, whoever started it. */
+  /** A machine that is running, also if another process started it. */
   static ifRunning(where: MachineLocation): LabMachine | undefined {
     const file = join(where.folder, "holder");
     const init = existsSync(file) ? childrenOf(Number(readFileSync(file, "utf8")))[0] : undefined;
@@ -86,7 +86,7 @@ export class LabMachine {
 
   static running(where: MachineLocation): LabMachine {
     const machine = LabMachine.ifRunning(where);
-    if (machine === undefined) throw new Error(`the machine ${where.name} does not run`);
+    if (machine === undefined) throw new Error(`the machine ${where.name} is not running`);
     return machine;
   }
 
@@ -105,7 +105,7 @@ export class LabMachine {
     return ["bash", projectFile("lab/enter-network.sh"), this.#group, String(this.#init), ...command];
   }
 
-  /** Whether it was removed, with everything that it had. */
+  /** Whether it was removed, with all of its files. */
   get isRemoved(): boolean {
     return !existsSync(this.folder);
   }
@@ -123,14 +123,14 @@ export class LabMachine {
     return { status, stdout, stderr };
   }
 
-  /** Like `run`, but a failure is an error with what the machine said. */
+  /** Like `run`, but a failure is an error that contains the output. */
   must(line: string, env?: Readonly<Record<string, string>>, input?: string): string {
     const { status, stdout, stderr } = this.run(line, env, input);
     if (status !== 0) throw new CommandFailed(this.name, line, status, `${stdout}${stderr}`);
     return stdout;
   }
 
-  /** A cable between two machines: a device in each, without addresses. */
+  /** Connects two machines with a virtual cable: a device in each, without addresses. */
   connect(device: string, other: LabMachine, otherDevice = device): void {
     const link = ["link", "add", device, "netns", String(this.#init), "type", "veth", "peer", "name", otherDevice];
     const { status, stderr } = spawnSync("ip", [...link, "netns", String(other.#init)], { encoding: "utf8" });
@@ -144,8 +144,8 @@ export class CommandFailed extends Error {
   readonly brief: string;
 
   constructor(machine: string, line: string, status: number | null, said: string) {
-    super(`"${line}" in ${machine} ended with ${String(status)}: ${said}`);
-    this.brief = `${machine} says ${JSON.stringify(said.trim().split("\n").at(-1) ?? "")}`;
+    super(`"${line}" on ${machine} exited with ${String(status)}: ${said}`);
+    this.brief = `a command on ${machine} failed with ${JSON.stringify(said.trim().split("\n").at(-1) ?? "")}`;
   }
 }
 
@@ -169,8 +169,8 @@ export function groupsOf(lab: string): string[] {
 }
 
 /**
- * podman passes a machine's controllers on to its containers, and fails if there are none. In version 2 the groups above
- * must have passed them to the machine.
+ * podman gives a machine's cgroup controllers to its containers, and fails without any. With cgroup v2, the parent groups must
+ * delegate them to the machine.
  */
 export function checkControllers(groups = "/sys/fs/cgroup"): void {
   const file = join(groups, "cgroup.subtree_control");
@@ -178,19 +178,19 @@ export function checkControllers(groups = "/sys/fs/cgroup"): void {
     throw new UserError(problem("controllers-missing", { file }));
 }
 
-/** Ends every machine of a lab and removes its control groups, whoever started it and however that ended. */
+/** Kills every machine of a lab and removes its control groups, also those of an interrupted run. */
 export function removeMachines(lab: string): Promise<void> {
   return removeGroups(groupsOf(lab));
 }
 
-/** Removes one machine with everything that it has: what is left is as if it had never been plugged in. */
+/** Removes one machine with all of its processes, control groups and files. */
 export async function removeMachine({ lab, name, folder }: MachineLocation): Promise<void> {
   await removeGroups(groupsOf(lab).filter((group) => basename(group) === groupOf(lab, name)));
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function removeGroups(groups: readonly string[]): Promise<void> {
-  // A group is busy as long as the kernel is not done with its last process, which is no longer listed then.
+  // A group stays busy until the kernel has released its last process, which is no longer listed at that time.
   for (let tries = 0; groups.some((group) => existsSync(group)); tries++) {
     const all = groups.filter((group) => existsSync(group)).flatMap(subgroupsOf);
     const processes = new Set(all.flatMap(processesIn));
@@ -201,14 +201,14 @@ async function removeGroups(groups: readonly string[]): Promise<void> {
   }
 }
 
-/** Another try comes if it is busy. */
+/** If the group is busy, the caller tries again. */
 function removeIfNotBusy(group: string): void {
   unless(["EBUSY", "ENOENT"], undefined, () => {
     rmdirSync(group);
   });
 }
 
-/** Deepest first. Whoever runs in them makes and removes groups meanwhile. */
+/** Deepest first. Processes in them can create and remove groups at the same time. */
 function subgroupsOf(group: string): string[] {
   const entries = unless(["ENOENT"], [], () => readdirSync(group, { withFileTypes: true }));
   const below = entries.filter((entry) => entry.isDirectory());
@@ -216,7 +216,7 @@ function subgroupsOf(group: string): string[] {
 }
 
 function processesIn(group: string): number[] {
-  // ENODEV: it went between opening and reading.
+  // ENODEV: the group was removed between opening and reading.
   const text = unless(["ENOENT", "ENODEV"], "", () => readFileSync(join(group, "cgroup.procs"), "utf8"));
   return text.split("\n").filter(Boolean).map(Number);
 }

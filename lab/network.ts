@@ -25,7 +25,7 @@ export function connectMachines(
     [bootstrap, addresses.bootstrap] as const,
     ...nodes.map((node, index) => [node, addresses.nodeAddress(index)] as const),
   ])
-    // Nobody else has the address, so IPv6 need not spend a second on detecting duplicates.
+    // No other machine has the address, so IPv6 need not spend a second on detecting duplicates.
     machine.must(
       `ip link set ens3 up && ip address add ${address}/${prefix} dev ens3 ${address.includes(":") ? "nodad" : ""}`,
     );

@@ -21,7 +21,7 @@ const unprivilegedUser = 1_000_650_000;
 
 /**
  * A pod as podman 4.3 can play it: secret and token volumes become folders, fieldRefs and $(VAR) values, ports go (podman
- * refuses them on the host network), and who must not be root gets a user. Everything else stays as it was rendered:
+ * refuses them on the host network), and containers that must not run as root get a user. Everything else stays as it was rendered:
  * podman runs it, or ignores it (probes, priorities, tolerations).
  */
 export function podForPodman(spec: PodSpec, context: PodContext) {
@@ -72,7 +72,7 @@ function valueOf({ name, value, valueFrom }: EnvVar, context: PodContext): strin
     "status.podIP": context.podIp,
   };
   const found = fields[valueFrom.fieldRef?.fieldPath ?? ""];
-  if (found === undefined) throw new Error(`the variable ${name} comes from something that this fake does not know`);
+  if (found === undefined) throw new Error(`the variable ${name} has a source that this fake does not support`);
   return found;
 }
 

@@ -1,4 +1,4 @@
-/** What a kubelet's log says about its pods: one line for each event, and each error of a pod only once. */
+/** A kubelet's log about its pods: one line for each event, and each error of a pod only once. */
 export class PodLog {
   readonly #write: (line: string) => void;
   readonly #errors = new Map<string, Set<string>>();
@@ -17,7 +17,7 @@ export class PodLog {
     this.#write(`${pod}: stopped`);
   }
 
-  /** A pod that cannot be started is tried twice a second: what was said already is not said again. */
+  /** The kubelet tries to start a pod twice a second, so the same error is logged only once. */
   failed(pod: string, error: unknown): void {
     const text = (error instanceof Error ? error.message : String(error)).trim().replaceAll(/\s*\n\s*/g, " | ");
     const errors = this.#errors.get(pod) ?? new Set();

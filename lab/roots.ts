@@ -40,7 +40,7 @@ additionalimagestores = ${JSON.stringify(images)}
   // Without the options: a process of its own, which writes into the caller's log.
   program("systemd-run", '#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nsetsid "$@" </dev/null &\n');
   writeFileSync(join(root, layoutFile), JSON.stringify(layout));
-  // A container's own file, which this machine's may be, knows localhost by IPv4 only.
+  // In a container, the machine's own file may have localhost only for IPv4.
   writeFileSync(join(root, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
 }
 
@@ -51,7 +51,7 @@ export function makeKeys(folder: string, { nodes, ipFamily }: LabLayout): void {
   const tls = join(openshift, "tls");
   const all = [apiService, bootstrap, ...Array.from({ length: nodes }, (_, index) => nodeAddress(index))];
   const made = spawnSync("bash", [projectFile("lab/cluster-pki.sh"), tls, ...all], { encoding: "utf8" });
-  if (made.status !== 0) throw new Error(`the cluster's keys could not be made: ${made.stderr}`);
+  if (made.status !== 0) throw new Error(`the cluster's keys could not be created: ${made.stderr}`);
   const copy = (to: string, ...names: readonly string[]) => {
     mkdirSync(to, { recursive: true, mode: 0o700 });
     for (const name of names) writeFileSync(join(to, name), readFileSync(join(tls, name)), { mode: 0o600 });

@@ -76,7 +76,7 @@ class LabLooks {
     if (this.#view.ended())
       return passedIf(
         permanent === 200,
-        `the bootstrap has ended; the permanent kube-apiserver's /readyz says ${permanent}`,
+        `the bootstrap has ended; the permanent kube-apiserver's /readyz returns ${permanent}`,
       );
     const temporary = this.#lab.request(bootstrap, "GET", "/readyz").code;
     const selector = bootstrap
@@ -85,7 +85,7 @@ class LabLooks {
       .find((word) => word.startsWith("--egress-selector-config-file="));
     return passedIf(
       temporary === 200 && permanent === 200 && selector !== undefined,
-      `/readyz of the bootstrap kube-apiserver says ${temporary}, of the permanent one ${permanent}; ${selector ?? "no --egress-selector-config-file"}`,
+      `/readyz of the bootstrap kube-apiserver returns ${temporary}, of the permanent one ${permanent}; ${selector ?? "no --egress-selector-config-file"}`,
     );
   }
 
@@ -116,13 +116,13 @@ class LabLooks {
   async #webhookRuns(): Promise<CheckResult> {
     if (!this.#view.ended()) await this.#lab.installWorkload();
     const webhook = `${hostOf(this.#lab.addresses.webhookPod)}:8443`;
-    if (this.#view.calls() === undefined) return failed(`${webhook} does not answer on node-0`);
+    if (this.#view.calls() === undefined) return failed(`${webhook} does not respond on node-0`);
     const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/by-service";
     const { webhooks = [] } = this.#lab.request(this.#lab.node, "GET", path).body as { webhooks?: WebhookEntry[] };
     const [{ failurePolicy, clientConfig } = {}] = webhooks;
     return passedIf(
       failurePolicy === "Fail" && clientConfig?.service !== undefined,
-      `${webhook} answers on node-0; the cluster asks it by ${clientConfig?.service === undefined ? "nothing" : "service"}, failurePolicy: ${failurePolicy ?? "unknown"}`,
+      `${webhook} responds on node-0; the cluster calls it by ${clientConfig?.service === undefined ? "URL" : "service"}, failurePolicy: ${failurePolicy ?? "unknown"}`,
     );
   }
 
@@ -137,12 +137,12 @@ class LabLooks {
   async #agentsAreRemoved(): Promise<CheckResult> {
     const { bootstrap, node } = this.#lab;
     if (!this.#view.ended()) {
-      if (!this.#finish) return notLookedAt("--finish ends the bootstrap");
+      if (!this.#finish) return notLookedAt("needs --finish, which ends the bootstrap");
       this.#lab.finish();
-      await waitFor("the bootstrap's end", 120, () => this.#view.ended());
+      await waitFor("the end of the bootstrap", 120, () => this.#view.ended());
     }
     // It stays while the bootstrap kube-apiserver serves, which is 70 s more with several nodes.
-    await waitFor("the server's end", 180, () => this.#view.server() === undefined);
+    await waitFor("the end of the server", 180, () => this.#view.server() === undefined);
     const left = [
       ...this.#view.workloads(node),
       ...(this.#view.exists(node, `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`) ? ["Secret"] : []),
@@ -151,19 +151,22 @@ class LabLooks {
       ),
       ...(bootstrap.run(`test -e ${tls}`).status === 0 ? [`${tls} on the bootstrap machine`] : []),
     ];
-    // The kubelets end them a moment after the workload is gone.
+    // The kubelets stop them shortly after the workload was deleted.
     for (let tries = 0; tries < timeLimit(30) && this.#view.agents().length > 0; tries++) await sleep(500);
     left.push(...this.#view.agents().map(({ node, pid }) => `an agent on ${node.name} (process ${pid})`));
     return left.length > 0
       ? failed(`left: ${left.join(", ")}`)
-      : passed("workload, Secret, server and keys are gone, and no agent runs on a node");
+      : passed("workload, Secret, server and keys are deleted, and no agent runs on a node");
   }
 
   #webhookIsReachedWithoutTunnel(): CheckResult {
-    if (this.#view.calls() === undefined) return notLookedAt("the webhook does not run");
+    if (this.#view.calls() === undefined) return notLookedAt("the webhook is not running");
     const when = this.#view.ended() ? "after" : "before";
     const made = this.#view.create(this.#lab.node, {});
-    return passedIf(made.code === 201 && made.calls === 1, `${when} the bootstrap's end, a ConfigMap: ${said(made)}`);
+    return passedIf(
+      made.code === 201 && made.calls === 1,
+      `${when} the end of the bootstrap, a ConfigMap: ${said(made)}`,
+    );
   }
 
   #flagIsThere(): CheckResult {
@@ -172,7 +175,7 @@ class LabLooks {
     if (server === undefined) return failed(noServer);
     if (wanted === undefined)
       return failed(
-        `the tunnel was made with authentication: none, so whoever reaches port ${server.agentPort} is taken as an agent`,
+        `the tunnel has authentication: none, so anyone who can reach port ${server.agentPort} can register as an agent`,
       );
     const value = server.flags.get(wanted.flag);
     return passedIf(
@@ -188,7 +191,7 @@ class LabLooks {
     if (wanted === undefined) return notLookedAt("with authentication: none there is no such flag");
     const path = server.flags.get(wanted.path);
     if (path === undefined) return failed(`--${wanted.path} is missing`);
-    // As the running server sees it, and as it was made.
+    // Compares the file in the server's mount namespace with the one that the bootstrap created.
     const same = this.#lab.bootstrap.run(`cmp --silent /proc/${server.pid}/root${path} ${wanted.file}`).status === 0;
     return passedIf(same, `${path} in the server's container is ${same ? "" : "not "}${wanted.file}`);
   }
@@ -212,14 +215,14 @@ class LabLooks {
     const end = bootstrap.run(`openssl x509 -in ${tls}/serving/ca.crt -noout -enddate`).stdout.trim();
     const what = folders.map((folder) => folder.slice(0, -1)).join(", ");
     return passed(
-      `chain, purpose and dates of ${what} hold, the server's is for ${name}; until ${end.replace("notAfter=", "")}`,
+      `chain, purpose and dates of ${what} are valid, the server's certificate is for ${name}; until ${end.replace("notAfter=", "")}`,
     );
   }
 
   #serverIsReady(): CheckResult {
     const code = (path: string) => statusOf(this.#lab.bootstrap, `http://127.0.0.1:${ports.health}${path}`);
     const [healthz, readyz] = [code("/healthz"), code("/readyz")];
-    const text = `/healthz says ${healthz}, /readyz ${readyz}`;
+    const text = `/healthz returns ${healthz}, /readyz ${readyz}`;
     return passedIf(
       healthz === "200" && readyz === "200",
       healthz === "000" ? `no answer on 127.0.0.1:${ports.health}` : text,
@@ -234,7 +237,7 @@ class LabLooks {
     const connected = this.#view.metric("ready_backend_connections");
     return passedIf(
       agents.length > 0 && codes.every((code) => code === "200") && (connected ?? agents.length) >= agents.length,
-      `agents: ${agents.length}, /readyz says ${codes.join(", ") || "nothing"}; connections that the server counts: ${connected ?? "unknown"}`,
+      `agents: ${agents.length}, /readyz returns ${codes.join(", ") || "nothing"}; connections according to the server: ${connected ?? "unknown"}`,
     );
   }
 
@@ -249,12 +252,12 @@ class LabLooks {
     const carried = before === undefined || after === undefined ? undefined : after - before;
     return passedIf(
       made.code === 201 && made.calls === 1 && carried !== 0,
-      `no route to the pod network, and yet a ConfigMap: ${said(made)}` +
-        (carried === undefined ? "" : `; packets to agents meanwhile: ${carried}`),
+      `a ConfigMap without a route to the pod network: ${said(made)}` +
+        (carried === undefined ? "" : `; packets to agents during the call: ${carried}`),
     );
   }
 
-  /** Dials as an agent that proves nothing, or something foreign. */
+  /** Dials as an agent without credentials, or with foreign ones. */
   #refuses(which: Proof): CheckResult {
     const server = this.#view.server();
     if (server === undefined) return notLookedAt(noServer);
@@ -277,16 +280,16 @@ class LabLooks {
     const errors = lines.filter((line) =>
       /x509|\btls: |TLS handshake error|authentication handshake failed|authentication failed/.test(line),
     );
-    // Dialled here, a moment or a run ago.
+    // Errors that a verify of this lab caused.
     const others = errors.filter((line) => !line.includes(verifierId));
     return passedIf(
       others.length === 0,
-      `${others.length} in ${lines.length} lines of server and agents${others.length === 0 ? "" : `: ${others.at(-1) ?? ""}`}`,
+      `${others.length} in ${lines.length} log lines of server and agents${others.length === 0 ? "" : `: ${others.at(-1) ?? ""}`}`,
     );
   }
 }
 
-/** As far as it is looked at. */
+/** The fields that are checked. */
 interface WebhookEntry {
   readonly failurePolicy?: string;
   readonly clientConfig?: { readonly service?: object };
@@ -294,7 +297,7 @@ interface WebhookEntry {
 
 const said = ({ code, calls, message }: Made) =>
   code === 201
-    ? `created, webhook asked ${calls === 1 ? "once" : `${calls} times`}`
+    ? `created, webhook called ${calls === 1 ? "once" : `${calls} times`}`
     : `${code === 0 ? "no answer" : code} ${message}`.trim();
 
-const noServer = "the server does not run";
+const noServer = "the server is not running";

@@ -4,19 +4,19 @@ import type { Server } from "./lab-view.ts";
 import { timeLimit } from "../src/core/time-limits.ts";
 import { failed, type CheckResult, passed } from "../src/cluster/verify.ts";
 
-/** What an agent that must be refused shows of itself. */
+/** The credentials of an agent that must be refused. */
 export type Proof = "no" | "foreign";
 
-/** How servers of all releases say that a certificate is missing or not good; the last in TLS 1.2 only. */
+/** The alerts with which servers of all releases reject a missing or invalid certificate; the last only with TLS 1.2. */
 const refusals: readonly string[] = ["certificate required", "bad certificate", "unknown ca", "handshake failure"];
 
-/** Whom an attempt without a right token says it is: the server logs it. */
+/** The agent ID of an attempt without a valid token, which the server logs. */
 export const verifierId = "konnectivity-bootstrap-verify";
 
 /** Dials as an agent without a certificate, or with one of another CA. */
 export function refusesCertificate({ node, addresses }: Lab, { agentPort }: Server, which: Proof): CheckResult {
-  // A key that is in the shell's memory only. With TLS 1.3 the handshake is done before the server has judged the
-  // certificate: its alert must be waited for.
+  // The key exists only in the shell's memory. With TLS 1.3 the handshake ends before the server has verified the
+  // certificate, so openssl must wait for the alert.
   const key =
     "openssl req -x509 -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout - -days 1 -subj /CN=konnectivity-agent";
   const dial = (version: string) =>
@@ -36,15 +36,15 @@ export function refusesCertificate({ node, addresses }: Lab, { agentPort }: Serv
     const { stdout, stderr } = dial(option);
     if (!stdout.includes("CONNECTED")) return failed(`${version}: no connection: ${reasonOf(stderr)}`);
     const alert = /alert ([a-z ]+):/.exec(stderr)?.[1];
-    if (alert === undefined) return failed(`${version}: the server took it`);
+    if (alert === undefined) return failed(`${version}: the server accepted the connection`);
     if (which === "foreign" && alert === "certificate required") return failed(`${version}: no certificate was sent`);
-    if (!refusals.includes(alert)) return failed(`${version}: another alert, ${alert}`);
+    if (!refusals.includes(alert)) return failed(`${version}: unexpected alert, ${alert}`);
     heard.push(`${version}: ${alert}`);
   }
   return passed(`alert, ${heard.join(", ")}`);
 }
 
-/** Dials as an agent without a token, or with one of nobody's: TLS holds, and the server refuses the call. */
+/** Dials as an agent without a token, or with an invalid one: the TLS handshake succeeds, and the server refuses the call. */
 export function refusesToken({ node, addresses }: Lab, { agentPort }: Server, which: Proof): CheckResult {
   const { stdout } = node.run(
     [
@@ -55,14 +55,13 @@ export function refusesToken({ node, addresses }: Lab, { agentPort }: Server, wh
     ].join(" "),
   );
   const header = (name: string) => new RegExp(`^${name}: (.*)$`, "im").exec(stdout)?.[1]?.trim();
-  if (header("serverid") !== undefined) return failed(`an agent with ${which} token was taken`);
+  if (header("serverid") !== undefined) return failed(`an agent with ${which} token was accepted`);
   const status = header("grpc-status");
-  if (status === undefined || status === "0")
-    return failed("the server gave no answer to a call without a right token");
-  return passed(`agents have tokens: with ${which} token, "${header("grpc-message") ?? ""}"`);
+  if (status === undefined || status === "0") return failed("the server did not reject a call without a valid token");
+  return passed(`agents use tokens; with ${which} token: "${header("grpc-message") ?? ""}"`);
 }
 
-/** The end of an error of openssl that means something to a person. */
+/** The readable part of an error of openssl. */
 export function reasonOf(stderr: string): string {
   const lines = stderr.split("\n").filter(Boolean);
   return (

@@ -4,7 +4,7 @@ import { timeLimit } from "../src/core/time-limits.ts";
 /** Something that was waited for did not happen in time. */
 export class TimedOut extends Error {}
 
-/** Waits until a condition holds, checking it every so many seconds; the error names what it waited for. */
+/** Waits until a condition holds, which it checks at an interval. The error names what it waited for. */
 export async function waitFor(
   what: string,
   seconds: number,
@@ -15,7 +15,7 @@ export async function waitFor(
   const end = Date.now() + 1000 * limit;
   while (!(await condition())) {
     signal?.throwIfAborted();
-    if (Date.now() > end) throw new TimedOut(`${what} did not come within ${limit} s`);
+    if (Date.now() > end) throw new TimedOut(`timed out after ${limit} s while waiting for ${what}`);
     await sleep(1000 * every);
   }
 }

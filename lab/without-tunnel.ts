@@ -4,7 +4,7 @@ import { timeLimit } from "../src/core/time-limits.ts";
 import type { ApiResponse, Lab } from "./lab.ts";
 import { waitFor } from "./wait.ts";
 
-/** Beside the other one. */
+/** The first kube-apiserver uses 6443. */
 const port = 6444;
 const name = "kube-apiserver-without-tunnel";
 const manifest = `/etc/kubernetes/manifests/${name}.yaml`;
@@ -48,9 +48,9 @@ export function podWithoutTunnel({ metadata, spec, ...rest }: Pod): Pod {
   const [container, ...others] = spec?.containers ?? [];
   const args = container?.args ?? [];
   if (container === undefined || others.length > 0 || !args.some((arg) => arg.startsWith(selectorFlag)))
-    throw new Error("the pod is not that of a kube-apiserver with an egress selector");
+    throw new Error("the pod has no kube-apiserver with an egress selector");
   const kept = args.filter((arg) => !arg.startsWith(selectorFlag) && !arg.startsWith("--secure-port="));
-  // The address of the API is the first one's.
+  // Only the first one may register its address as an endpoint of the API.
   const changed = [`--secure-port=${port}`, "--endpoint-reconciler-type=none"];
   return {
     ...rest,

@@ -5,7 +5,7 @@ import { packageProblem } from "../src/runtime/packages.js";
 import { projectFile } from "../src/runtime/project-files.js";
 import "../src/runtime/before-tsx.js";
 
-// cdktf's own packages call what newer Node.js deprecates; whoever runs the app cannot do anything about it.
+// cdktf's own packages use functions that newer Node.js deprecates, and users cannot change that.
 process.noDeprecation = true;
 try {
   await import("tsx/cjs");

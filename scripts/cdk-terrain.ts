@@ -60,7 +60,7 @@ try {
   else rmSync(folder, { recursive: true, force: true });
 }
 
-/** Prints what is the same and what is not; true if nothing differs that must not. */
+/** Prints the differences. @returns whether all of them are expected */
 async function compare(): Promise<boolean> {
   const project = writeExampleProject(join(folder, "project"));
   const cdktf = copyOfSources("cdktf");
@@ -69,7 +69,7 @@ async function compare(): Promise<boolean> {
   changePackageJson(terrain);
 
   console.error("Installing CDK Terrain in a temporary folder (1.1 GB; half a minute if npm has it in its cache) …");
-  // Bindings that ask for a newer Node.js run on 20 too.
+  // Bindings that require a newer Node.js run on 20 too.
   await run(["npm", "install", "--omit=dev", "--engine-strict=false"], terrain);
   console.error(`Synthesizing ${project.platforms.join(", ")} with both …`);
   const before = await synthesize(cdktf, project);
@@ -108,10 +108,10 @@ function copyOfSources(name: string): string {
   return join(folder, name);
 }
 
-/** Puts the lines that docs/cdk-terrain.md shows into package.json. */
+/** Adds the lines in docs/cdk-terrain.md to package.json. */
 function changePackageJson(copy: string): void {
   const shown = /^```json\n(.+?)^```$/ms.exec(readFileSync(projectFile("docs/cdk-terrain.md"), "utf8"))?.[1];
-  if (shown === undefined) throw new Error("docs/cdk-terrain.md does not show what to put into package.json");
+  if (shown === undefined) throw new Error("docs/cdk-terrain.md has no JSON block for package.json");
   const file = join(copy, "package.json");
   const content = JSON.parse(readFileSync(file, "utf8")) as Record<string, object>;
   for (const [part, lines] of Object.entries(JSON.parse(shown) as Record<string, object>))
@@ -147,7 +147,7 @@ function isTree(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** Undefined: this must be the same. */
+/** @returns undefined if this difference is not expected */
 function whyAllowed({ path }: Difference): string | undefined {
   if (/^(\/\/\.metadata\.)?version$/.test(path)) return "metadata";
   if (/^terraform\.required_providers\.[^.]+\.version$/.test(path)) return "provider version";
@@ -160,7 +160,7 @@ async function checkTypes(copy: string): Promise<string> {
   for (const name of typePackages) {
     const link = join(copy, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
-    // Another version may be there for a dependency's sake.
+    // A dependency may have installed another version.
     rmSync(link, { recursive: true, force: true });
     symlinkSync(projectFile("node_modules", name), link);
   }
@@ -172,7 +172,7 @@ async function checkTypes(copy: string): Promise<string> {
   }
 }
 
-/** Which package is behind a name. */
+/** The package that is installed under a name. */
 function installed(copy: string, name: string): string {
   const file = join(copy, "node_modules", name, "package.json");
   const found = JSON.parse(readFileSync(file, "utf8")) as { name: string; version: string };

@@ -33,3 +33,6 @@ export const vmPrograms = {
   mke2fs: "e2fsprogs",
   git: "git",
 };
+
+/** The browser of `npm run docs:render`. */
+export const renderPrograms = { "chromium-headless-shell": "chromium-headless-shell" };

@@ -1,4 +1,4 @@
-/** `npm run demo`: the main job, on this machine. A lab comes up by cdktf, a webhook answers through the tunnel, all goes. */
+/** `npm run demo`: deploys a lab with cdktf, calls a webhook through the tunnel, and removes everything. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { KubeApiServerWithoutTunnel } from "../lab/without-tunnel.ts";
 import { timeoutFactor } from "../src/core/time-limits.ts";
 import { projectRoot } from "../src/runtime/project-files.js";
 
-/** `npm run demo -- NAME`: two at a time have two names. */
+/** `npm run demo -- NAME`: two demos at the same time need two names. */
 const name = process.argv[2] ?? "demo";
 try {
   timeoutFactor();
@@ -37,7 +37,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
     if (interrupted) return;
     interrupted = true;
-    console.error("\nInterrupted: the lab goes.");
+    console.error("\nInterrupted: removing the lab.");
     void endSteps()
       .then(() => Lab.down(name, labFolder(name)))
       .then(() => process.exit(128 + constants.signals[signal]));
@@ -46,7 +46,7 @@ process.once("exit", () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Ends cdktf and what it started, in whichever session: all of them, and nobody else, know this run's config file. */
+/** Kills cdktf and its child processes in all sessions: only these have this run's config file in their environment. */
 async function endSteps(): Promise<void> {
   const mark = `KONNECTIVITY_CONFIG=${config}`;
   for (;;) {
@@ -74,7 +74,7 @@ function killIfThere(pid: number): void {
   }
 }
 
-/** Runs the cdktf command, and shows what its steps say. */
+/** Runs the cdktf command, and shows the output of its steps. */
 async function cdktf(verb: "deploy" | "destroy"): Promise<void> {
   const args = ["cdktf", verb, "local-*", "--auto-approve", "--output", join(folder, "cdktf.out")];
   console.log(`$ npx cdktf ${verb} 'local-*'`);
@@ -82,7 +82,7 @@ async function cdktf(verb: "deploy" | "destroy"): Promise<void> {
     cwd: projectRoot,
     env: { ...process.env, KONNECTIVITY_CONFIG: config, CHECKPOINT_DISABLE: "1", FORCE_COLOR: "0", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
-    // Ctrl-C is ours to handle: Terraform would leave half a lab behind.
+    // Ctrl-C is handled here, because Terraform would leave half a lab behind.
     detached: true,
   });
   let output = "";
@@ -100,7 +100,7 @@ async function cdktf(verb: "deploy" | "destroy"): Promise<void> {
   if (interrupted) await new Promise(() => undefined);
   if (code !== 0) {
     console.error(output);
-    throw new Error(`\`cdktf ${verb}\` failed: what it said is above.`);
+    throw new Error(`\`cdktf ${verb}\` failed: see its output above.`);
   }
 }
 
@@ -115,14 +115,14 @@ function show(what: string, seen: string, right: boolean): void {
 /** All of it, step by step. */
 async function demonstrate(): Promise<void> {
   heading(
-    "A cluster is born on this machine: real Ignition, etcd, kube-apiserver and Konnectivity, in namespaces of their own",
+    "A cluster is bootstrapped on this machine: real Ignition, etcd, kube-apiserver and Konnectivity, in namespaces",
   );
   await cdktf("deploy");
   const lab = Lab.ifRunning(name, labFolder(name));
-  if (lab === undefined) throw new Error("the lab does not run");
+  if (lab === undefined) throw new Error("the lab is not running");
 
-  heading("A webhook in the pod network, which must answer before a ConfigMap is taken (failurePolicy: Fail)");
-  // It starts while the webhook does.
+  heading("A webhook in the pod network must allow every new ConfigMap (failurePolicy: Fail)");
+  // It starts at the same time as the webhook.
   const before = KubeApiServerWithoutTunnel.start(lab);
   await lab.installWorkload();
   const route = lab.bootstrap.run(`ip route get ${lab.addresses.webhookPod}`);
@@ -131,24 +131,24 @@ async function demonstrate(): Promise<void> {
   const failed = before.createConfigMap("one", { tunnelled: "true" });
   before.stop();
   show(
-    "before: a kube-apiserver there without the tunnel cannot create a ConfigMap",
+    "before: without the tunnel, a kube-apiserver on that machine cannot create a ConfigMap",
     failed.body.message ?? "",
     failed.code === 500,
   );
   const created = lab.createConfigMap(lab.bootstrap, "one", { tunnelled: "true" });
   show(
-    "after: through the tunnel, the bootstrap kube-apiserver creates it",
+    "after: with the tunnel, the bootstrap kube-apiserver creates it",
     `ConfigMap ${String(created.code)}`,
     created.code === 201,
   );
   const denied = lab.createConfigMap(lab.bootstrap, "two", { tunnelled: "true", deny: "true" });
-  show("a denial comes through", denied.body.message ?? "", denied.code === 403);
+  show("the webhook can deny a ConfigMap", denied.body.message ?? "", denied.code === 403);
   const byUrl = lab.createConfigMap(lab.bootstrap, "three", { "by-url": "true" });
-  show("a webhook by URL is not tunnelled", byUrl.body.message ?? "", byUrl.code === 500);
+  show("a webhook with a URL is not tunnelled", byUrl.body.message ?? "", byUrl.code === 500);
   const permanent = lab.createConfigMap(lab.node, "four", { tunnelled: "true" });
   show("the permanent kube-apiserver needs no tunnel", `ConfigMap ${String(permanent.code)}`, permanent.code === 201);
 
-  heading("The bootstrap ends: the gate in front of everything opens, and all goes");
+  heading("The bootstrap ends: the gate opens, and everything is removed");
   const gate = () =>
     spawnSync("node", ["cli/konnectivity-bootstrap.js", "teardown", "gate", "--config", config, "local"], {
       cwd: projectRoot,
@@ -156,9 +156,9 @@ async function demonstrate(): Promise<void> {
     });
   const closed = gate();
   show(
-    "while the cluster needs its bootstrap machine the gate is closed",
+    "the gate is closed while the cluster needs its bootstrap machine",
     firstLineOf(closed.stdout),
-    // It also fails if the API cannot be asked.
+    // It also fails if the API does not respond.
     closed.status === 1 && closed.stdout.startsWith("not yet"),
   );
   await lab.completeBootstrap();
@@ -171,7 +171,7 @@ try {
   await demonstrate();
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
-  console.error("The lab goes.");
+  console.error("Removing the lab.");
   await Lab.down(name, labFolder(name));
   process.exitCode = 1;
 }

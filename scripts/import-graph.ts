@@ -1,6 +1,7 @@
 /** The real import graph of the tree: checked by .dependency-cruiser.js, drawn in docs/architecture.md. */
 import { cruise, type ICruiseResult } from "dependency-cruiser";
 import configuration, { mayImport } from "../.dependency-cruiser.js";
+import { arrowsOf, mermaid, nodeOf } from "./mermaid.ts";
 import { projectRoot } from "../src/runtime/project-files.js";
 
 /** Checks every import below a folder against .dependency-cruiser.js. */
@@ -40,35 +41,6 @@ export function importGraph({ modules }: Pick<ICruiseResult, "modules">): string
       if (to !== undefined && to !== from) targets.add(to);
     }
   }
-  const arrows = [...graph].flatMap(([from, targets]) =>
-    [...targets].filter((to) => !isImplied(graph, from, to)).map((to) => `  ${nodeOf(from)} --> ${nodeOf(to)}`),
-  );
-  return ["```mermaid", "flowchart TD", ...arrows.sort(), "```"].join("\n");
-}
-
-/** A folder as a node with its name as the label; Mermaid's own ids may not contain every character. */
-const nodeOf = (folder: string) => `${folder.replaceAll(/[^a-z]/g, "_")}["${folder}"]`;
-
-/** Whether a longer way leads from one folder to another: then the arrow between them tells nothing new. */
-function isImplied(graph: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
-  const seen = new Set<string>();
-  const next = [...(graph.get(from) ?? [])].filter((folder) => folder !== to);
-  for (let folder = next.pop(); folder !== undefined; folder = next.pop()) {
-    if (folder === to) return true;
-    if (seen.has(folder)) continue;
-    seen.add(folder);
-    next.push(...(graph.get(folder) ?? []));
-  }
-  return false;
-}
-
-const begin = "<!-- import-graph: npm run docs:graph -->";
-const end = "<!-- /import-graph -->";
-
-/** A page's text with this picture between its two markers. */
-export function withGraph(page: string, graph: string): string {
-  const [before, rest] = page.split(begin);
-  const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`the page lacks ${begin} or ${end}`);
-  return `${before}${begin}\n\n${graph}\n\n${end}${after}`;
+  const arrows = arrowsOf(graph).map(([from, to]) => `  ${nodeOf(from)} --> ${nodeOf(to)}`);
+  return mermaid(["flowchart TD", ...arrows.sort()]);
 }

@@ -1,4 +1,4 @@
-// Plain JavaScript without dependencies: set-up fetches with it the releases of Node.js that the tests run.
+// Plain JavaScript without dependencies: set-up uses it to fetch the releases of Node.js that the tests run.
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,11 +23,13 @@ export function ensureNodeVersions() {
     console.error("Fetching Node.js 20, 22, 24 and 26 for the tests (once, 480 MB) …");
     for (const file of files) copyFileSync(join(folder, file), join(unfinished, file));
     npmCi(unfinished);
-    // npm does not mind if an optional package cannot be had.
+    // npm does not fail if an optional package is not available.
     for (const version of nodeVersions) {
       const program = programIn(unfinished, version);
       if (!existsSync(program))
-        throw new Error(`npm has no Node.js ${version} for this machine (${process.platform}, ${process.arch}).`);
+        throw new Error(
+          `npm has no package of Node.js ${version} for this machine (${process.platform}, ${process.arch}).`,
+        );
       // A third of the package, for compilers.
       rmSync(join(dirname(program), "../include"), { recursive: true, force: true });
     }

@@ -4,8 +4,9 @@
 //   --for-e2e      `npm run test:e2e`: the lab, and the other programs that its tests run
 //   --for-clouds   `npm run test:clouds`: root, and Debian packages
 //   --for-vm       `npm run test:vm`: Debian packages beside the lab's
+//   --for-render   `npm run docs:render`: a browser
 import { spawn, spawnSync } from "node:child_process";
-import { cloudPrograms, e2ePrograms, labPrograms, vmPrograms } from "./debian-packages.js";
+import { cloudPrograms, e2ePrograms, labPrograms, renderPrograms, vmPrograms } from "./debian-packages.js";
 import { downloadGoPrograms, isDownloadable } from "../lab/downloads.js";
 import { ensureDependencies } from "../src/runtime/packages.js";
 import { ensureGoProgram, labGoPrograms, mustBeBuilt, oldProxies, titleOf } from "../lab/go-programs.js";
@@ -19,6 +20,7 @@ const forE2e = isFor("e2e");
 const forLab = forE2e || isFor("lab");
 const forClouds = isFor("clouds");
 const forVm = isFor("vm");
+const forRender = isFor("render");
 
 /** Go programs that the tests need beside the lab's; a lab with `ipi: true` builds the installer's itself. */
 const testGoPrograms = /** @type {const} */ (["kubernetes-schema", "load", "installer-rewrite", ...oldProxies]);
@@ -34,7 +36,7 @@ function stop(sentence) {
 }
 
 /**
- * Runs a step; if it throws, that sentence is all that the user sees.
+ * Runs a step. If it throws, prints only the message.
  * @param {() => unknown} step
  */
 async function orStop(step) {
@@ -50,22 +52,26 @@ function ensurePackages(programs) {
   const missing = Object.entries(programs).filter(([program]) => isMissing(program));
   const packages = [...new Set(missing.map(([, name]) => name))];
   if (packages.length === 0) return;
-  const command = `apt-get install --yes --no-install-recommends ${packages.join(" ")}`;
+  // Another program may be installing packages at this moment, as unattended-upgrades does after a machine starts.
+  const apt = "apt-get --option DPkg::Lock::Timeout=300";
+  const command = `${apt} install --yes --no-install-recommends ${packages.join(" ")}`;
   if (process.getuid?.() !== 0 || isMissing("apt-get"))
-    stop(`This needs ${missing.map(([program]) => program).join(", ")}: run as root: ${command}`);
+    stop(
+      `These programs are missing: ${missing.map(([program]) => program).join(", ")}; to install them, run as root: ${command}`,
+    );
   console.error(`Installing Debian packages: ${packages.join(", ")} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  for (const step of ["apt-get update", command]) {
-    const apt = spawnSync("sh", ["-c", step], { env, encoding: "utf8" });
-    if (apt.status !== 0) stop(`"${step}" failed: ${apt.stderr.trim().split("\n").at(-1) ?? ""}`);
+  for (const step of [`${apt} update`, command]) {
+    const { status, stderr } = spawnSync("sh", ["-c", step], { env, encoding: "utf8" });
+    if (status !== 0) stop(`"${step}" failed: ${stderr.trim().split("\n").at(-1) ?? ""}`);
   }
 }
 
-/** Downloads what is published, and meanwhile builds what is not. What is still missing then is built later. */
+/** Downloads published programs and builds the others at the same time. What is missing after that is built later. */
 async function downloadMissing() {
   const missing = () => [...labGoPrograms, ...(forE2e ? testGoPrograms : [])].filter(mustBeBuilt);
   const unpublished = missing().filter((name) => !isDownloadable(name));
-  // Before the downloads: nobody should wait for them to learn that Go is missing.
+  // Before the downloads, so that a missing Go is reported at once.
   requireGo(unpublished);
   if (unpublished.length < missing().length)
     await Promise.all([downloadGoPrograms(missing()), buildInBackground(unpublished)]);
@@ -76,7 +82,7 @@ async function downloadMissing() {
 function requireGo(unbuilt) {
   if (unbuilt.length > 0 && isMissing("go"))
     stop(
-      `These must be built from source: ${unbuilt.map(titleOf).join("; ")}. Install Go 1.26.2 or newer; KONNECTIVITY_COMPONENTS can name a folder that contains kube-apiserver, etcd, proxy-server and proxy-agent.`,
+      `These programs must be built from source: ${unbuilt.map(titleOf).join("; ")}. Install Go 1.26.2 or newer, or set KONNECTIVITY_COMPONENTS to a folder with kube-apiserver, etcd, proxy-server and proxy-agent.`,
     );
 }
 
@@ -89,14 +95,14 @@ async function buildInBackground(names) {
   await new Promise((resolve) => child.once("error", resolve).once("close", resolve));
 }
 
-/** Which right this needs and why; undefined if it needs none or has it. */
+/** What this machine or user lacks. @returns undefined if nothing */
 function missingRight() {
   if (!forLab && !forClouds) return undefined;
-  if (process.platform !== "linux") return "This runs machines in namespaces of Linux: run it on Linux, as root.";
+  if (process.platform !== "linux") return "This command runs machines in Linux namespaces: run it on Linux, as root.";
   if (process.getuid?.() === 0) return undefined;
   return forLab
-    ? "The lab makes namespaces, mounts and control groups of its own: run this as root."
-    : "The clouds run in namespaces of their own: run this as root.";
+    ? "The lab creates namespaces, mounts and control groups: run this command as root."
+    : "The tests run the clouds in network namespaces: run this command as root.";
 }
 
 // Before anything is installed.
@@ -110,10 +116,14 @@ await orStop(() => {
 
 if (forClouds) ensurePackages(cloudPrograms);
 
+if (forRender) ensurePackages(renderPrograms);
+
 if (forLab) ensurePackages({ ...labPrograms, ...(forE2e && e2ePrograms), ...(forVm && vmPrograms) });
 
 if ((forTest || forLab || forClouds) && isMissing(process.env.TERRAFORM_BINARY_NAME ?? "terraform"))
-  stop("Install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.");
+  stop(
+    "Terraform is missing: install Terraform 1.10 or newer, or install OpenTofu and set TERRAFORM_BINARY_NAME=tofu.",
+  );
 
 if (forLab)
   await orStop(async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { Annotations, App, Manifest } from "cdktf";
 import type { CloudBootstrapStackProps } from "./cloud-bootstrap-stack.ts";
@@ -14,6 +14,7 @@ import { program } from "../src/runtime/project-files.js";
 import { templatesLeft } from "../src/core/terraform-literal.ts";
 import type { BootstrapStack } from "./bootstrap-stack.ts";
 import { configPrefix } from "./config-prefix.ts";
+import { withoutConfig } from "./load.ts";
 import { configFormat, platformNames, platforms, type StackClass } from "./platforms.ts";
 import { TeardownStack } from "./teardown.ts";
 
@@ -53,7 +54,8 @@ export function describe(inputs: Inputs, classes: StackClasses, outdir?: string)
       // Each class declares props with the inputs of its own platform, and gets no others here.
       return new Stack(app, `${name}-bootstrap`, { ...shared, ...platformPropsOf(inputs, name) } as never);
     });
-  if (stacks.length === 0) throw new UserError(problem("no-platform", { platforms: platformNames }));
+  if (stacks.length === 0)
+    throw new UserError({ ...problem("no-platform", { platforms: platformNames }), file: inputs.configFile });
   for (const bootstrap of stacks) new TeardownStack(app, `${bootstrap.platform}-teardown`, { ...shared, bootstrap });
   // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has each warning.
   for (const { message, platform } of inputs.warnings) {
@@ -95,30 +97,59 @@ export function stackPropsOf(inputs: Inputs): Omit<CloudBootstrapStackProps, "pr
   };
 }
 
-/** Describes everything and writes it to the app's output folder, the payload beside each stack. */
-export function synthesize(inputs: Inputs, classes: StackClasses, outdir?: string): void {
+/**
+ * Describes everything and writes it to the app's output folder, the payload beside each stack.
+ * @returns what an operator should know about it; the cdktf command prints that too
+ */
+export function synthesize(inputs: Inputs, classes: StackClasses, outdir?: string): string[] {
   try {
-    write(describe(inputs, classes, outdir), inputs);
+    return write(describe(inputs, classes, outdir), inputs);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error && "path" in error)) throw error;
     throw new UserError(problem("file-unwritable", { file: String(error.path), reason: reasonOf(error) }));
   }
 }
 
-function write({ app, bootstrapStacks }: Description, inputs: Inputs): void {
-  const { stateFolder, metadata, configFile, workingDirectory } = inputs;
+function write({ app, bootstrapStacks }: Description, inputs: Inputs): string[] {
   protectOutput(app.outdir);
-  if (stateFolder !== undefined) {
-    checkStateFolder(stateFolder, app.outdir);
-    const project = [workingDirectory, ...(configFile === undefined ? [] : [dirname(configFile)])];
-    protectLocalState(stateFolder, namesIn(app), !project.some((folder) => isIn(stateFolder, folder)));
-    if (metadata !== undefined) saveMetadata(stateFolder, metadata);
-  }
+  const notes = [
+    ...(inputs.configFile === undefined
+      ? [`There is no config file: ${withoutConfig.stacks}; ${withoutConfig.advice}.`]
+      : []),
+    ...prepareLocalState(app, inputs),
+  ];
+  // The cdktf command prints the annotations of all stacks, whichever are deployed: one stack has these.
+  const [first] = bootstrapStacks;
+  if (first !== undefined) for (const note of notes) Annotations.of(first).addInfo(oneLine(note));
   writeCode(app, inputs);
   for (const name of namesIn(app)) keepPrivate(join(app.outdir, Manifest.stacksFolder, name));
   removeOtherPayloads(app);
   for (const { payload } of bootstrapStacks) payload.write();
+  return notes;
 }
+
+/**
+ * Everything that is written outside the output folder: Terraform would create a state that others can read, and a destroy
+ * needs the cluster's metadata after the install folder is gone.
+ * @returns a sentence about what is new
+ */
+function prepareLocalState(app: App, inputs: Inputs): string[] {
+  const { stateFolder, metadata, configFile, workingDirectory } = inputs;
+  if (stateFolder === undefined) return [];
+  checkStateFolder(stateFolder, app.outdir);
+  if (!existsSync(stateFolder) && !isDeployable(inputs)) return [];
+  const project = [workingDirectory, ...(configFile === undefined ? [] : [dirname(configFile)])];
+  const created = protectLocalState(stateFolder, namesIn(app), !project.some((folder) => isIn(stateFolder, folder)));
+  const saved = metadata === undefined ? undefined : saveMetadata(stateFolder, metadata);
+  if (saved !== undefined && !created.some((folder) => isIn(folder, saved))) created.push(saved);
+  if (created.length === 0) return [];
+  const shown = created.map((path) => relative(workingDirectory, path) || ".");
+  return [`Created for the state, outside the output folder: ${shown.join(", ")}.`];
+}
+
+/** Without a payload, or with an example's, a deploy stops before it has a state. A lab has a payload of its own. */
+const isDeployable = ({ payload, labs }: Inputs) =>
+  Object.keys(labs).length > 0 || (payload.present && payload.example !== true);
 
 /**
  * The output folder contains secrets, and code that Terraform runs. It is readable by its owner only, whatever the umask is,
@@ -144,9 +175,7 @@ export function writeCode(app: App, { payload, labs: _, ...texts }: Inputs): voi
   if (left.length === 0) return;
   for (const file of files) rmSync(file);
   const found = [...new Set(left)].map((text) => JSON.stringify(text));
-  throw new UserError(
-    ...found.map((text) => problem("template-refused", { what: "A part of the input", found: text })),
-  );
+  throw new UserError(...found.map((text) => problem("template-refused", { what: "Part of the input", found: text })));
 }
 
 /**
@@ -159,7 +188,7 @@ export function checkStateFolder(stateFolder: string, outdir = process.env.CDKTF
     problem("option-invalid", {
       option: "state.local.folder",
       found: "a folder in the output folder",
-      expected: "another one: the output folder is cleared on every run",
+      expected: "a folder outside it, because the output folder is cleared on every run",
     }),
   );
 }

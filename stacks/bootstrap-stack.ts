@@ -20,7 +20,7 @@ export interface BootstrapStackProps {
 /** What a platform's class adds. */
 interface PlatformBootstrapStackProps extends BootstrapStackProps {
   readonly platform: string;
-  /** Whether a destroy asks the cluster first, and sweeps it. @default true */
+  /** Whether a destroy runs the gate and the sweep. @default true */
   readonly gated?: boolean;
 }
 
@@ -30,7 +30,7 @@ export const requiredTerraform = `>= ${oldestTerraform}`;
 export abstract class BootstrapStack extends TerraformStack {
   readonly platform: string;
   readonly payload: PayloadFile;
-  /** Whether a destroy asks the cluster first, and sweeps it. */
+  /** Whether a destroy runs the gate and the sweep. */
   readonly gated: boolean;
 
   constructor(scope: Construct, id: string, props: PlatformBootstrapStackProps) {
@@ -46,7 +46,7 @@ export abstract class BootstrapStack extends TerraformStack {
   }
 
   /**
-   * A destroy starts with the gate here too: after Ctrl-C in the teardown stack, the cdktf command goes on with this one. It
+   * A destroy starts with the gate here too: after Ctrl-C in the teardown stack, the cdktf command continues with this one. It
    * ends with the report of what is left, and then deletes the files with secrets: the payload, a plan that `cdktf diff`
    * saved, and the backup of the state.
    * @returns the report's resource, on which all others depend

@@ -1,10 +1,10 @@
 import type { PayloadContent } from "../constructs/shared/payload-file.ts";
 import { type BootstrapPayload, makePayload } from "../src/core/bootstrap.ts";
-import { type Problem, Problems, type Warning } from "../src/core/errors.ts";
+import { aboutFile, type Problem, Problems, type Warning } from "../src/core/errors.ts";
 import type { Tunnel } from "../src/core/konnectivity/options.ts";
 import type { RequiredIngress } from "../src/core/konnectivity/required-ingress.ts";
 import { exampleCode } from "../src/core/ignition/check.ts";
-import { readBootstrapIgn } from "../src/config/install-dir.ts";
+import { bootstrapIgnOf, readBootstrapIgn } from "../src/config/install-dir.ts";
 import { inCloud, type Loaded } from "./load.ts";
 import { configFormat } from "./platforms.ts";
 
@@ -37,7 +37,9 @@ export function build({ config, installDir }: Loaded, now: Date): Built {
   const problems = new Problems();
   const { folder, shown, missing, hasBootstrapIgn } = installDir;
   const built = hasBootstrapIgn
-    ? problems.attempt(() => makePayload(readBootstrapIgn(folder), config.tunnel, now))
+    ? problems.attempt(() =>
+        aboutFile(bootstrapIgnOf(folder), () => makePayload(readBootstrapIgn(folder), config.tunnel, now)),
+      )
     : undefined;
   const labs = configFormat.platforms.flatMap(({ name, lab }): [string, LabInput][] => {
     const options = config.platforms[name];
@@ -50,7 +52,7 @@ export function build({ config, installDir }: Loaded, now: Date): Built {
   });
   const destroyOnly: Warning = {
     code: "destroy-only",
-    message: `${missing ? `The install folder ${shown} (installDir) is not there` : `There is no bootstrap.ign in ${shown}`}: what was deployed can be destroyed, but nothing can be deployed.`,
+    message: `${missing ? `The install folder ${shown} (installDir) does not exist` : `There is no bootstrap.ign in ${shown}`}: you can destroy what is deployed, but you cannot deploy.`,
   };
   return {
     payload: built === undefined ? { present: false, why: `there is no bootstrap.ign in ${shown}` } : toInput(built),

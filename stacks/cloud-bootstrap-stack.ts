@@ -67,8 +67,8 @@ export abstract class CloudBootstrapStack extends BootstrapStack {
   protected addOutputs(machine: MachineOutputs): void {
     const { externalIngress, tunnelPort, commands } = this.#props;
     const { nodes, privateIp, publicIp, firewallRules } = machine;
-    const installDir = literal(shellWord(commands.installDir), "The way to the install folder");
-    const prefix = literal(commands.cdktfPrefix, "The way to the config file");
+    const installDir = literal(shellWord(commands.installDir), "The path of the install folder");
+    const prefix = literal(commands.cdktfPrefix, "The path of the config file");
     const reachable = publicIp ?? privateIp;
     const outputs: Record<string, { value: unknown; description: string } | undefined> = {
       bootstrap_private_ip: { value: privateIp, description: "The machine's address for the cluster's nodes" },

@@ -14,22 +14,30 @@ export const configVariable = "KONNECTIVITY_CONFIG";
 const usualFile = "konnectivity.yaml";
 const usualStateFolder = ".state";
 
+/** What a synth and `config check` say where there is no config file. */
+export const withoutConfig = {
+  stacks: "these are the stacks of the lab on this machine",
+  advice: "for a cloud, write a config file with `npx konnectivity-bootstrap config init <platform>`",
+} as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The config file to use: the one that the environment names, or konnectivity.yaml. */
-export function configFileOf(environment: Readonly<Record<string, string | undefined>>): string {
-  const named = environment[configVariable];
-  return named === undefined || named === "" ? usualFile : named;
-}
+export const configFileOf = (environment: Environment): string => namedConfigFile(environment) ?? usualFile;
 
 /** The config file to read: undefined if the environment names none and konnectivity.yaml does not exist. */
-export function findConfigFile(
-  environment: Readonly<Record<string, string | undefined>>,
-  workingDirectory = process.cwd(),
-): string | undefined {
-  const file = configFileOf(environment);
-  if (file !== usualFile || existsSync(resolve(workingDirectory, file))) return file;
+export function findConfigFile(environment: Environment, workingDirectory = process.cwd()): string | undefined {
+  const named = namedConfigFile(environment);
+  if (named !== undefined) return named;
+  if (existsSync(resolve(workingDirectory, usualFile))) return usualFile;
   if (deployedIn(configFormat, resolve(workingDirectory, usualStateFolder)).length > 0)
-    throw new UserError(problem("config-gone", { file, folder: usualStateFolder }));
+    throw new UserError(problem("config-gone", { file: usualFile, folder: usualStateFolder }));
   return undefined;
+}
+
+/** The config file that the environment names. It is read even if it does not exist, which is an error. */
+export function namedConfigFile({ [configVariable]: named }: Environment): string | undefined {
+  return named === "" ? undefined : named;
 }
 
 export interface LoadOptions {
@@ -106,7 +114,7 @@ export function load(file: string | undefined, options: LoadOptions = {}): Loade
       : problems.attempt(() => ({ metadata: readSavedMetadata(configFormat, stateFolder) }));
   const destroyable = stateFolder === undefined || deployed.some((platform) => platform in config.platforms);
   const needed = installDirRequired && inCloud(config) && !destroyable;
-  if (needed && missing) problems.add(installDirUnusable(shown, "is not there"));
+  if (needed && missing) problems.add(installDirUnusable(shown, "does not exist"));
   const metadataDamaged = problems.found.length > 0 || invalidOptions.includes("installDir");
 
   const hasBootstrapIgn = problems.attempt(() => isThere(bootstrapIgnOf(folder)));
@@ -161,5 +169,5 @@ const installDirUnusable = (shown: string, why: string) =>
     option: "installDir",
     found: `${shown}, which ${why}`,
     expected:
-      'the folder in which "openshift-install create ignition-configs" ran (nothing is deployed that could be destroyed without it)',
+      'the folder in which "openshift-install create ignition-configs" ran (only a destroy works without it, and nothing is deployed)',
   });

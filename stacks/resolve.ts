@@ -70,7 +70,7 @@ export function resolve(loaded: Loaded, built: Built): Inputs {
     infraId,
     architecture: config.architecture,
     stream: loaded.stream,
-    streamGiven: config.stream !== undefined,
+    streamGiven: config.stream !== undefined || invalidOptions.includes("stream"),
     fixedAddress,
     machineNetworks: built.requiredIngress?.sources.networks ?? [],
     tunnelPort,
@@ -143,15 +143,15 @@ function resolveInfraId(loaded: Loaded, problems: Problems): string {
   if (infrastructureName !== undefined && metadata !== undefined && infrastructureName !== metadata.infraID)
     invalid(
       infrastructureName,
-      `${metadata.infraID}, as metadata.json says (leave it out, or give the right installDir)`,
+      `${metadata.infraID}, the one in metadata.json (remove the option, or set the right installDir)`,
     );
   const infraId = infrastructureName ?? (stateFolder === undefined ? undefined : metadata?.infraID);
   if (infraId === undefined)
     invalid(
       "missing",
       metadata === undefined
-        ? `the cluster's infra ID (there is no metadata.json in ${installDir.shown}, and nothing is remembered)`
-        : `${metadata.infraID} (with a shared state the config says it, so that any machine can destroy)`,
+        ? `the cluster's infra ID (there is no metadata.json in ${installDir.shown}, and no copy of it in the state folder)`
+        : `${metadata.infraID} (required with a shared state, so that a destroy works on any machine)`,
     );
   return infraId ?? metadata?.infraID ?? "";
 }
@@ -161,7 +161,7 @@ function stillDeployed({ config, deployed }: Loaded): Warning[] {
     .filter((platform) => !(platform in config.platforms))
     .map((platform) => ({
       code: "platform-still-deployed",
-      message: `${platform}-bootstrap is still deployed, but ${platform} is not in the config, and without it nothing can be destroyed: put it back and run \`npx cdktf destroy '${platform}-*'\` first.`,
+      message: `${platform}-bootstrap is still deployed, but ${platform} is not in the config, without which it cannot be destroyed: add it again, and run \`npx cdktf destroy '${platform}-*'\` first.`,
     }));
 }
 
@@ -193,8 +193,8 @@ function checkTagNames({ tags }: Config, problems: Problems): void {
     problems.add(
       problem("option-invalid", {
         option: `tags.${tag}`,
-        found: "a name of ours",
-        expected: "another: the machine has it",
+        found: "a reserved name",
+        expected: "another name, because the stack sets this tag",
       }),
     );
 }
@@ -211,7 +211,7 @@ function checkAddress(
     problems.add(
       problem("combination-refused", {
         options: { "tunnel.address": fixedAddress, ...Object.fromEntries(clouds.map((name) => [name, undefined])) },
-        reason: "one machine has that address; use `address: detect`, or one config file for each platform",
+        reason: "only one machine can have that address; use `address: detect`, or one config file for each platform",
       }),
     );
   const networks = ingress?.sources.networks ?? [];

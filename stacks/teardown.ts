@@ -14,9 +14,9 @@ export interface TeardownStackProps {
 }
 
 /**
- * <platform>-teardown: cdktf destroys it before the bootstrap stack. Destroying it asks the cluster whether it still needs
- * the machine, and stops if it does; then it removes the agents from the cluster. It contains literals only: a reference to
- * the bootstrap stack could not be resolved once that stack's state is empty. It is empty where a destroy asks nobody.
+ * <platform>-teardown: cdktf destroys it before the bootstrap stack. Destroying it checks whether the cluster still
+ * needs the machine, and stops if it does; then it removes the agents from the cluster. It contains literals only: a reference to
+ * the bootstrap stack could not be resolved once that stack's state is empty. It is empty if a destroy has no gate.
  */
 export class TeardownStack extends TerraformStack {
   constructor(scope: Construct, id: string, props: TeardownStackProps) {

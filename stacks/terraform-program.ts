@@ -45,7 +45,7 @@ export function terraformWarnings(environment: Environment): Warning[] {
   return [
     {
       code: "terraform-missing",
-      message: `There is no program ${program} on the PATH, which a deploy and a destroy need: ${terraformAdvice}.`,
+      message: `The program ${program}, which a deploy and a destroy need, is not on the PATH: ${terraformAdvice}.`,
     },
   ];
 }

@@ -15,14 +15,14 @@ import {
 import type { Architecture, Stream } from "../../src/config/stream.ts";
 
 const id = (prefix: string) =>
-  pattern(`an id like ${prefix}-0123456789abcdef0`, new RegExp(`^${prefix}-[0-9a-f]{8,17}$`));
+  pattern(`an ID like ${prefix}-0123456789abcdef0`, new RegExp(`^${prefix}-[0-9a-f]{8,17}$`));
 const ami = () => id("ami");
 const arn = (service: string, example: string, resource: string, account = "\\d{12}") =>
   pattern(
     `an ARN like arn:aws:${service}:${example}`,
     new RegExp(`^arn:aws(-[a-z-]+)?:${service}:[a-z0-9-]*:${account}:${resource}$`),
   );
-/** Not an alias: IAM does not let anybody decrypt by one. */
+/** Not an alias: an IAM policy cannot grant decryption with an alias. */
 const kmsKey = () => arn("kms", "eu-central-1:123456789012:key/…", "key/[\\w-]+");
 const awsRegion = () => pattern("a region like eu-central-1", /^[a-z]{2,4}(-[a-z]+)+-\d$/);
 const targetGroup = () =>
@@ -33,61 +33,65 @@ const targetGroup = () =>
   );
 
 /**
- * Seconds. AWS promises no figure and speaks of several seconds; 5 to 10 were seen when the provider learned to retry. Its
- * retries end when EC2 accepts the profile, which is before the machine can use the role: Ignition then asks S3 without
- * credentials, is refused, and never asks again. Three times the longest time seen costs little beside an installation.
+ * Seconds. AWS documents "several seconds"; 5 to 10 were observed when retries were added to the provider. These retries end
+ * when EC2 accepts the profile, which is before the machine can use the role: Ignition then sends a request without
+ * credentials to S3, is refused, and does not retry. Three times the longest observed time is short beside an installation.
  */
 const identityWait = 30;
 
 /** Names are those of the UPI template `04_cluster_bootstrap.yaml`, where it has one. */
 const schema = z.strictObject(
   {
-    region: awsRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
+    region: awsRegion().optional().describe("The cluster's region. Default: the one in metadata.json."),
     vpcId: id("vpc").describe("The cluster's VPC."),
     publicSubnet: id("subnet")
       .optional()
-      .describe("A subnet with a route to the internet gateway; the machine then needs `publicIp: true`."),
+      .describe("Subnet of the machine, with a route to the internet gateway; requires `publicIp: true`."),
     privateSubnet: id("subnet")
       .optional()
-      .describe("A subnet whose machines reach the registries in another way. Give this one or publicSubnet."),
-    publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
-    masterSecurityGroupId: id("sg").describe("The control plane's security group; the machine joins it."),
-    workerSecurityGroupId: id("sg").describe("The workers' security group: their agents dial the tunnel's port."),
+      .describe("Subnet of the machine, with another route to the registries. Set either this option or publicSubnet."),
+    publicIp: boolean().default(false).describe("Whether the machine gets a public IP address."),
+    masterSecurityGroupId: id("sg").describe("The control plane's security group, which the machine joins."),
+    workerSecurityGroupId: id("sg").describe("The workers' security group. Their agents dial the tunnel's port."),
     bootstrapSecurityGroupIds: z
       .array(id("sg"), { error: "a list of at most 10 security groups" })
       .max(10, { error: "a list of at most 10 security groups" })
       .default([])
       .describe(
-        "More security groups for the machine: with `firewall: external` the one that opens the tunnel's port.",
+        "More security groups for the machine. With `firewall: external`, add the one that opens the tunnel's port.",
       ),
-    autoRegisterELB: boolean().default(true).describe("Whether the machine joins the API's target groups."),
+    autoRegisterELB: boolean().default(true).describe("Whether the machine is registered in the API's target groups."),
     externalApiTargetGroupArn: targetGroup()
       .optional()
-      .describe("Target group of the API, 6443, for clients outside. Default: none, the API is private."),
-    internalApiTargetGroupArn: targetGroup().optional().describe("Target group of the API, 6443, for the nodes."),
+      .describe("Target group of the API (6443) for external clients. Default: none, for a private API."),
+    internalApiTargetGroupArn: targetGroup().optional().describe("Target group of the API (6443) for the nodes."),
     internalServiceTargetGroupArn: targetGroup()
       .optional()
-      .describe("Target group of the machine config server, 22623."),
-    rhcosAmi: ami().optional().describe("The machine's image. Default: the stream's, by region."),
+      .describe("Target group of the machine config server (22623)."),
+    rhcosAmi: ami().optional().describe("The machine's image. Default: the stream's image for the region."),
     bootstrapInstanceType: pattern("an instance type like m6i.xlarge", /^[a-z][a-z0-9-]*\.[a-z0-9-]+$/)
       .optional()
-      .describe("The machine's size. Default: m6i.xlarge, on aarch64 m6g.xlarge."),
-    rootVolumeSizeGiB: integer(100, 16384).default(120).describe("The machine's disk, gp3 and encrypted."),
-    rootVolumeKmsKeyArn: kmsKey().optional().describe("Encrypts the root volume. Default: the account's default key."),
-    payloadKmsKeyArn: kmsKey().optional().describe("Encrypts the payload. Default: S3's own key."),
+      .describe("The machine's instance type. Default: m6i.xlarge, or m6g.xlarge for aarch64."),
+    rootVolumeSizeGiB: integer(100, 16384)
+      .default(120)
+      .describe("Size of the machine's root volume, which is gp3 and encrypted."),
+    rootVolumeKmsKeyArn: kmsKey()
+      .optional()
+      .describe("KMS key of the root volume. Default: the account's default key."),
+    payloadKmsKeyArn: kmsKey().optional().describe("KMS key of the payload. Default: a key of S3."),
     ...accessOptions(network),
     bootstrapInstanceProfile: pattern("the name of an instance profile", /^[\w+=,.@-]{1,128}$/)
       .optional()
       .describe(
-        "Your own instance profile, which can read the payload. Default: a new one that can read that object and nothing else.",
+        "Your own instance profile, which must be able to read the payload. Default: a new one that can read only the payload.",
       ),
     permissionsBoundaryArn: arn("iam", ":123456789012:policy/…", "policy/[\\w+=,.@/-]+", "(?:\\d{12}|aws)")
       .optional()
-      .describe("Permissions boundary of the role that is made. Default: none."),
+      .describe("Permissions boundary of the new role. Default: none."),
     identityWaitSeconds: integer(0, 900)
       .optional()
       .describe(
-        `How long the deploy waits for the new role to spread before the machine boots; Ignition gives up on the first refusal. Default: ${identityWait}.`,
+        `How long a deploy waits between the creation of the role and of the machine, because a new role does not work everywhere at once and Ignition does not retry. Default: ${identityWait}.`,
       ),
   },
   { error: "an object with vpcId, …" },
@@ -129,13 +133,13 @@ function resolve(config: AwsConfig, context: Context): AwsInputs {
     refuse(
       context,
       ["aws.permissionsBoundaryArn", "aws.bootstrapInstanceProfile"],
-      "no role is made for a given profile; leave the boundary out",
+      "no role is created if you set a profile; remove the boundary",
     );
   if (config.identityWaitSeconds !== undefined && config.bootstrapInstanceProfile !== undefined)
     refuse(
       context,
       ["aws.identityWaitSeconds", "aws.bootstrapInstanceProfile"],
-      "a given profile has its permission already; leave the wait out",
+      "an existing profile already has its permission; remove the wait",
     );
   warnOfWorld("aws", config, context);
   return {
@@ -171,18 +175,18 @@ function checkSubnet({ publicSubnet, privateSubnet, publicIp }: AwsConfig, conte
       "a subnet for the machine (or aws.publicSubnet with `publicIp: true`)",
     );
   else if (publicSubnet !== undefined && privateSubnet !== undefined)
-    refuse(context, ["aws.publicSubnet", "aws.privateSubnet"], "the machine is in one subnet; give one of them");
+    refuse(context, ["aws.publicSubnet", "aws.privateSubnet"], "the machine is in one subnet; set only one of them");
   else if (publicSubnet !== undefined && !publicIp)
     refuse(
       context,
       { "aws.publicSubnet": undefined, "aws.publicIp": publicIp },
-      "in a public subnet a machine without a public address has no way out; set `publicIp: true`, or use privateSubnet",
+      "in a public subnet, a machine without a public IP address cannot reach the internet; set `publicIp: true`, or use privateSubnet",
     );
   else if (privateSubnet !== undefined && publicIp)
     refuse(
       context,
       { "aws.privateSubnet": undefined, "aws.publicIp": publicIp },
-      "a private subnet has no route for a public address; use publicSubnet, or leave publicIp out",
+      "a private subnet has no route for a public IP address; use publicSubnet, or remove publicIp",
     );
 }
 
@@ -193,12 +197,12 @@ function checkTargetGroups(config: AwsConfig, context: PlatformContext): void {
     refuse(
       context,
       { "aws.autoRegisterELB": false, ...Object.fromEntries(given.map((name) => [`aws.${name}`, undefined])) },
-      "the machine joins no target group then; leave them out",
+      "the machine is then registered in no target group; remove them",
     );
   if (!config.autoRegisterELB) return;
   for (const [index, name] of given.entries()) {
     const same = given.slice(0, index).find((other) => config[other] === config[name]);
-    if (same !== undefined) refuse(context, [`aws.${same}`, `aws.${name}`], "each port has a target group of its own");
+    if (same !== undefined) refuse(context, [`aws.${same}`, `aws.${name}`], "each port needs its own target group");
   }
   for (const name of groups.slice(1))
     if (config[name] === undefined)
@@ -206,7 +210,7 @@ function checkTargetGroups(config: AwsConfig, context: PlatformContext): void {
         context,
         `aws.${name}`,
         "missing",
-        "a target group's ARN (or `autoRegisterELB: false`, if the API is balanced by something else)",
+        "a target group's ARN (or `autoRegisterELB: false`, if the API has another load balancer)",
       );
 }
 
@@ -220,12 +224,13 @@ function checkRegions(config: AwsConfig, region: string, context: PlatformContex
   ] as const) {
     const [, partition, , found] = config[name]?.split(":") ?? [];
     if (found === undefined || region === "") continue;
-    if (found !== region) refuse(context, [`aws.${name}`, "aws.region"], `it is in ${found}, the cluster in ${region}`);
+    if (found !== region)
+      refuse(context, [`aws.${name}`, "aws.region"], `it is in ${found}, but the cluster is in ${region}`);
     else if (partition !== partitionOf(region))
       refuse(
         context,
         [`aws.${name}`, "aws.region"],
-        `it begins with arn:${partition ?? ""}, ARNs there with arn:${partitionOf(region)}`,
+        `it starts with arn:${partition ?? ""}, but ARNs of that region start with arn:${partitionOf(region)}`,
       );
   }
 }
@@ -238,22 +243,22 @@ function checkArchitecture(instanceType: string, context: PlatformContext): void
     refuse(
       context,
       { "aws.bootstrapInstanceType": instanceType, architecture: context.architecture },
-      `that type is ${found}`,
+      `that instance type is ${found}`,
     );
 }
 
 function checkTags(context: PlatformContext): void {
   const { tags } = context;
-  // Three tags are ours: the cluster's, the name and the digest.
+  // The stack adds three tags: the cluster's, the name and the digest.
   if (Object.keys(tags).length > 47)
-    invalid(context, "tags", `a list of ${Object.keys(tags).length}`, "at most 47 (AWS)");
+    invalid(context, "tags", `an object with ${Object.keys(tags).length} tags`, "at most 47 tags (AWS)");
   for (const [key, value] of Object.entries(tags)) {
     if (!/^[\p{L}\p{N} +\-=._:/@]{1,128}$/u.test(key) || /^aws:/i.test(key))
       invalid(
         context,
         `tags.${key}`,
-        "a name that AWS does not take",
-        "at most 128 letters, digits, spaces and + - = . _ : / @, not aws: in front",
+        "a name that AWS does not accept",
+        "at most 128 letters, digits, spaces and + - = . _ : / @, not starting with aws:",
       );
     if (!/^[\p{L}\p{N} +\-=._:/@]{0,256}$/u.test(value))
       invalid(
@@ -263,7 +268,7 @@ function checkTags(context: PlatformContext): void {
         "at most 256 letters, digits, spaces and + - = . _ : / @ (AWS)",
       );
     if (key === "Name")
-      invalid(context, "tags.Name", JSON.stringify(value), "another name: resources have names of their own (AWS)");
+      invalid(context, "tags.Name", JSON.stringify(value), "another name, because the stack sets this tag (AWS)");
   }
 }
 
@@ -286,7 +291,7 @@ const exampleTargetGroup = (name: string) =>
 
 export const aws = definePlatform({
   name: "aws",
-  description: "Amazon Web Services: docs/aws.md.",
+  description: "Amazon Web Services; see docs/aws.md.",
   schema,
   resolve,
   provider: { name: "aws", source: "hashicorp/aws", versions: ">= 6.25.0, < 7.0.0" },
@@ -299,6 +304,7 @@ export const aws = definePlatform({
   ],
   usesStream: true,
   firewallCommands,
+  reportedFacts: ({ region, bootstrapInstanceType }) => ({ region, bootstrapInstanceType }),
   example: () => ({
     options: {
       vpcId: "vpc-0123456789abcdef0",

@@ -24,7 +24,7 @@ type CloudName = keyof typeof clouds;
 const cloudNames = Object.keys(clouds) as [CloudName, ...CloudName[]];
 
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
-// Azure takes letters and digits of every script.
+// Azure accepts letters and digits of every script.
 const group = "[\\p{L}\\p{N}_.()\\-]{0,89}[\\p{L}\\p{N}_()\\-]";
 const name = "[a-zA-Z0-9]([\\w.\\-]{0,78}\\w)?";
 
@@ -33,7 +33,7 @@ const azureRegion = () => pattern("a region like westeurope", /^[a-z][a-z0-9]+$/
 const named = (what: string) => pattern(`a ${what}'s name`, new RegExp(`^${name}$`));
 const idOf = (what: string, ...types: string[]) =>
   pattern(
-    `the id of ${what}, like /subscriptions/…/providers/${types[0]?.replaceAll("/*", "/…") ?? ""}`,
+    `the ID of ${what}, like /subscriptions/…/providers/${types[0]?.replaceAll("/*", "/…") ?? ""}`,
     new RegExp(
       `^/subscriptions/${uuid}/resourceGroups/${group}/providers/(${types.map((type) => type.replaceAll(".", "\\.").replaceAll("*", name)).join("|")})$`,
       "u",
@@ -43,23 +43,23 @@ const listOf = <T extends z.ZodType>(item: T, from: number, to: number, error: s
   z.array(item, { error }).min(from, { error }).max(to, { error });
 
 const mostNodeSubnets = 50;
-/** Priorities of the rules, counted from `firewallPriority`. Each has one of its own, whatever other rules there are. */
+/** Priorities of the rules, counted from `firewallPriority`. The priority of a rule does not depend on the other rules. */
 export const rulePlaces = { agents: 0, ssh: mostNodeSubnets, journal: mostNodeSubnets + 1 } as const;
 
 /** Names are those of the UPI template `04_bootstrap.json` and of install-config.yaml, where they have one. */
 const schema = z.strictObject(
   {
-    subscriptionId: pattern("a subscription's id", new RegExp(`^${uuid}$`))
+    subscriptionId: pattern("a subscription ID", new RegExp(`^${uuid}$`))
       .optional()
       .describe("The cluster's subscription. Default: the environment's ARM_SUBSCRIPTION_ID."),
     cloudName: oneOf(...cloudNames)
       .optional()
-      .describe("Which of Azure's clouds. Default: what metadata.json says, or AzurePublicCloud."),
-    region: azureRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
+      .describe("The Azure cloud. Default: the one in metadata.json, or AzurePublicCloud."),
+    region: azureRegion().optional().describe("The cluster's region. Default: the one in metadata.json."),
     resourceGroupName: resourceGroup()
       .optional()
       .describe(
-        "The cluster's resource group: everything is made in it. Default: what metadata.json says, or <infra ID>-rg.",
+        "The cluster's resource group, in which everything is created. Default: the one in metadata.json, or <infra ID>-rg.",
       ),
     networkResourceGroupName: resourceGroup()
       .optional()
@@ -69,27 +69,27 @@ const schema = z.strictObject(
       .describe("The cluster's virtual network. Default: <infra ID>-vnet."),
     controlPlaneSubnet: named("subnet")
       .optional()
-      .describe("The subnet of the control plane, and of the machine. Default: <infra ID>-master-subnet."),
+      .describe("The subnet of the control plane and of the machine. Default: <infra ID>-master-subnet."),
     networkSecurityGroup: named("network security group")
       .optional()
-      .describe("The cluster's network security group: the rules go into it. Default: <infra ID>-nsg."),
+      .describe("The cluster's network security group, in which the rules are created. Default: <infra ID>-nsg."),
     networkSecurityGroupResourceGroupName: resourceGroup()
       .optional()
       .describe("The network security group's resource group. Default: networkResourceGroupName."),
     nodeSubnets: listOf(network(), 1, mostNodeSubnets, `a list of 1 to ${mostNodeSubnets} networks`).describe(
-      "The networks of all nodes, IPv4 and IPv6: their agents dial the tunnel's port. One rule each.",
+      "The networks of all nodes, IPv4 and IPv6, from which agents dial the tunnel's port. The stack creates one rule for each.",
     ),
     firewallPriority: integer(100, 4096)
       .default(300)
       .describe(
-        "Priority of the first rule for the tunnel's port; each more has the next one. ssh's is 50 behind the first, the journal's 51. A taken one is refused.",
+        "Priority of the first rule for the tunnel's port; further rules follow it. The ssh rule has this priority plus 50, the journal rule plus 51. Azure rejects a priority that is already in use.",
       ),
     backendAddressPoolIds: listOf(
       idOf("a load balancer's backend pool", "Microsoft.Network/loadBalancers/*/backendAddressPools/*"),
       0,
       10,
-      "a list of at most 10 ids of backend pools (empty, if the API is balanced by something else)",
-    ).describe("Backend pools of the API's load balancers, outside and inside; the machine joins them."),
+      "a list of at most 10 IDs of backend pools (empty, if the API has another load balancer)",
+    ).describe("Backend pools of the API's public and internal load balancers, which the machine joins."),
     imageId: idOf(
       "a generation 2 image",
       "Microsoft.Compute/galleries/*/images/*",
@@ -98,54 +98,60 @@ const schema = z.strictObject(
     )
       .optional()
       .describe(
-        "The machine's image, of generation 2. Default: the gallery image that the UPI template makes, gallery_<infra_ID>/<infra ID>-gen2.",
+        "The machine's image, of generation 2. Default: the gallery image of the UPI template, gallery_<infra_ID>/<infra ID>-gen2.",
       ),
     marketplaceImage: z
       .strictObject(
         {
-          publisher: pattern("a publisher, like redhat", /^[\w.-]+$/).describe("Who sells it."),
-          offer: pattern("an offer, like rh-ocp-worker", /^[\w.-]+$/).describe("What is sold."),
-          sku: pattern("a SKU of generation 2, like rh-ocp-worker", /^[\w.-]+$/).describe("Which of it; generation 2."),
-          version: pattern("a version, like 413.92.2023101700", /^[\w.-]+$/).describe("Its version."),
+          publisher: pattern("a publisher, like redhat", /^[\w.-]+$/).describe("Publisher of the image."),
+          offer: pattern("an offer, like rh-ocp-worker", /^[\w.-]+$/).describe("Offer of the publisher."),
+          sku: pattern("a SKU of generation 2, like rh-ocp-worker", /^[\w.-]+$/).describe(
+            "SKU of the offer, of generation 2.",
+          ),
+          version: pattern("a version, like 413.92.2023101700", /^[\w.-]+$/).describe("Version of the image."),
           plan: oneOf("WithPurchasePlan", "NoPurchasePlan")
             .default("WithPurchasePlan")
-            .describe("Whether the image is bought; its terms must then have been accepted."),
+            .describe("Whether the image has a purchase plan, whose terms must then have been accepted."),
         },
         { error: "an object with publisher, offer, sku, version" },
       )
       .optional()
-      .describe("An image of the marketplace instead. Default: none."),
+      .describe("A marketplace image for the machine, instead of imageId. Default: none."),
     bootstrapVMSize: pattern("a size like Standard_D4as_v5", /^Standard_[A-Z]+\d+(-\d+)?[a-z]*(_[A-Za-z0-9]+)*$/)
       .optional()
-      .describe("The machine's size. Default: Standard_D4as_v5, on aarch64 Standard_D4ps_v5."),
-    osDiskSizeGB: integer(100, 4095).default(128).describe("The machine's disk, Premium_LRS."),
+      .describe("The machine's size. Default: Standard_D4as_v5, or Standard_D4ps_v5 for aarch64."),
+    osDiskSizeGB: integer(100, 4095).default(128).describe("Size of the machine's disk, which is Premium_LRS."),
     diskEncryptionSetId: idOf("a disk encryption set", "Microsoft.Compute/diskEncryptionSets/*")
       .optional()
-      .describe("Encrypts the disk with your key. Default: the platform's key."),
+      .describe("Disk encryption set with your own key for the disk. Default: the platform's key."),
     encryptionAtHost: boolean()
       .default(false)
-      .describe("Encrypts caches and temporary disk too; the subscription must have the feature EncryptionAtHost."),
+      .describe(
+        "Whether caches and the temporary disk are encrypted too. The subscription needs the feature EncryptionAtHost.",
+      ),
     sshKeyData: sshKey()
       .optional()
-      .describe("A public key for the account core; Azure demands one. Default: one that bootstrap.ign has for core."),
-    publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
+      .describe("A public key for the user core, which Azure requires. Default: a key of core in bootstrap.ign."),
+    publicIp: boolean().default(false).describe("Whether the machine gets a public IP address."),
     ...accessOptions(network),
     pointer: oneOf("sas", "identity")
       .default("sas")
       .describe(
-        "How the machine may read the payload: by a signed URL, which every release can and which Terraform's state holds, or by an identity, which needs an image with Ignition 2.21.",
+        "How the machine gets access to the payload. `sas`: with a signed URL, which works with every release and is stored in Terraform's state. `identity`: with a managed identity, which needs an image with Ignition 2.21.",
       ),
     sasHours: integer(1, 168)
       .optional()
-      .describe("How long the signed URL is good, from the first deploy of a payload. Default: 24."),
+      .describe("How long the signed URL is valid, from the first deploy of a payload. Default: 24."),
     bootstrapIdentityId: idOf("a user-assigned identity", "Microsoft.ManagedIdentity/userAssignedIdentities/*")
       .optional()
       .describe(
-        "Your own identity for the machine; with `pointer: identity` it must be able to read the payload. Default: none, with `pointer: identity` a new one that can read that container and nothing else.",
+        "Your own identity for the machine. With `pointer: identity`, it must be able to read the payload. Default: with `pointer: identity` a new one that can read only the payload's container, otherwise none.",
       ),
     identityWaitSeconds: integer(0, 1800)
       .optional()
-      .describe("How long a new identity's permission may take to spread before the machine boots. Default: 300."),
+      .describe(
+        "How long a deploy waits between granting the new identity access and creating the machine, because a new permission does not work everywhere at once. Default: 300.",
+      ),
   },
   { error: "an object with nodeSubnets, backendAddressPoolIds, …" },
 );
@@ -165,7 +171,7 @@ export type AzureImage =
   | { readonly gallery: string; readonly name: string }
   | { readonly marketplace: NonNullable<AzureConfig["marketplaceImage"]> };
 
-/** How the machine may read the payload. */
+/** How the machine gets access to the payload. */
 export type AzurePointer =
   { readonly by: "sas"; readonly hours: number } | { readonly by: "identity"; readonly waitSeconds: number };
 
@@ -243,7 +249,7 @@ function resolve(config: AzureConfig, context: Context): AzureInputs {
   };
 }
 
-/** Azure creates no machine without a key; destroying one needs none. */
+/** Azure creates no machine without a key. A destroy needs none. */
 function coreKey(context: PlatformContext): string | undefined {
   if (context.sshKeys === undefined) return undefined;
   const key = acceptedKey(context.sshKeys);
@@ -259,11 +265,11 @@ function warnOfInlineRules(config: AzureConfig, networkSecurityGroup: string, co
   if (context.tunnelPort === undefined && extras.length === 0) return;
   const advice = [
     ...(context.tunnelPort === undefined ? [] : [`use \`firewall: external\` and open ${context.tunnelPort} there`]),
-    ...(extras.length > 0 ? [`leave ${extras.map((option) => `azure.${option}`).join(" and ")} out`] : []),
+    ...(extras.length > 0 ? [`remove ${extras.map((option) => `azure.${option}`).join(" and ")}`] : []),
   ];
   context.warn({
     code: "rules-in-shared-group",
-    message: `The rules of the bootstrap machine go into ${networkSecurityGroup}. If other code describes that group with its rules inside (an azurerm_network_security_group with security_rule, or a template), its next run deletes them: ${advice.join(", and ")}.`,
+    message: `The bootstrap machine's rules are created in ${networkSecurityGroup}; if other code manages that group with its rules inline (an azurerm_network_security_group with security_rule, or a template), the next run of that code deletes them: in that case, ${advice.join(", and ")}.`,
   });
 }
 
@@ -291,15 +297,15 @@ function checkNodeSubnets({ nodeSubnets }: AzureConfig, context: PlatformContext
     };
     const known = machineNetworks.filter((network) => isIpv6Network(network) === isIpv6Network(subnet));
     if (Number(subnet.split("/")[1]) < (isIpv6Network(subnet) ? 16 : 8))
-      bad("a network of nodes: the rule is never for everybody");
+      bad("a smaller network, because the rule must not be open to everyone");
     else if (known.length > 0 && !known.some((network) => networkContains(network, subnet)))
-      bad(`a part of the machine networks (${known.join(", ")})`);
+      bad(`a network within the machine networks (${known.join(", ")})`);
     const other = nodeSubnets.slice(0, index).find((earlier) => networksOverlap(earlier, subnet));
-    if (other !== undefined) bad(`a network of its own: it overlaps ${other}`);
+    if (other !== undefined) bad(`a network that does not overlap ${other}`);
   }
 }
 
-/** Every machine has an IPv4 address in Azure; an IPv6 address too, if there are nodes that have one. */
+/** Every machine in Azure has an IPv4 address. It also has an IPv6 address if nodes have one. */
 function checkFamilies(config: AzureConfig, context: PlatformContext): void {
   const { fixedAddress } = context;
   const has6 = config.nodeSubnets.some(isIpv6Network);
@@ -308,7 +314,7 @@ function checkFamilies(config: AzureConfig, context: PlatformContext): void {
     refuse(
       context,
       { "tunnel.address": fixedAddress, "azure.nodeSubnets": undefined },
-      `no node has an IPv${isIpv6(fixedAddress) ? 6 : 4} address to dial it from; give their networks of that family`,
+      `no node has an IPv${isIpv6(fixedAddress) ? 6 : 4} address from which to dial it; add the nodes' networks of that family`,
     );
   for (const option of ["allowedBootstrapSshCidr", "allowedBootstrapJournalCidr"] as const) {
     const from = config[option];
@@ -316,7 +322,7 @@ function checkFamilies(config: AzureConfig, context: PlatformContext): void {
       refuse(
         context,
         { [`azure.${option}`]: from, "azure.nodeSubnets": undefined },
-        "without an IPv6 network among the nodes' the machine has no IPv6 address",
+        "the machine has an IPv6 address only if nodeSubnets contains an IPv6 network",
       );
   }
 }
@@ -334,7 +340,7 @@ function checkPriorities(config: AzureConfig, context: PlatformContext): void {
       context,
       "azure.firewallPriority",
       String(firewallPriority),
-      `at most ${highest}: the last rule has ${last} more, and the last priority is 4096`,
+      `at most ${highest}, because the last rule has this priority plus ${last}, and 4096 is the highest`,
     );
 }
 
@@ -342,21 +348,25 @@ function checkPools({ backendAddressPoolIds, subscriptionId }: AzureConfig, cont
   for (const [index, pool] of backendAddressPoolIds.entries()) {
     const path = `azure.backendAddressPoolIds.${index}`;
     const same = (other: string) => other.toLowerCase() === pool.toLowerCase();
-    if (backendAddressPoolIds.slice(0, index).some(same)) invalid(context, path, pool, "each pool once");
+    if (backendAddressPoolIds.slice(0, index).some(same)) invalid(context, path, pool, "each pool only once");
     const found = pool.split("/")[2] ?? "";
     if (subscriptionId !== undefined && found.toLowerCase() !== subscriptionId.toLowerCase())
-      refuse(context, [path, "azure.subscriptionId"], `the pool is in ${found}, the cluster in ${subscriptionId}`);
+      refuse(
+        context,
+        [path, "azure.subscriptionId"],
+        `the pool is in ${found}, but the cluster is in ${subscriptionId}`,
+      );
   }
 }
 
 function checkImage({ imageId, marketplaceImage }: AzureConfig, context: PlatformContext): void {
   if (imageId !== undefined && marketplaceImage !== undefined)
-    refuse(context, ["azure.imageId", "azure.marketplaceImage"], "the machine has one image; give at most one of them");
+    refuse(context, ["azure.imageId", "azure.marketplaceImage"], "the machine has one image; set at most one of them");
   if (marketplaceImage?.sku.endsWith("gen1") === true)
     invalid(context, "azure.marketplaceImage.sku", marketplaceImage.sku, "a SKU of generation 2");
 }
 
-/** The letters after the number of CPUs say what a size can: p is Arm, s takes premium disks (DS and GS in old names). */
+/** The letters after the number of CPUs describe the size: p is Arm, s supports premium disks (DS and GS in old names). */
 function checkSize(size: string, context: PlatformContext): void {
   const [, family = "", features = ""] = /^Standard_([A-Z]+)\d+(?:-\d+)?([a-z]*)/.exec(size) ?? [];
   const found = features.includes("p") ? "aarch64" : "x86_64";
@@ -367,7 +377,7 @@ function checkSize(size: string, context: PlatformContext): void {
       context,
       "azure.bootstrapVMSize",
       size,
-      "a size that takes premium disks: one with an s, like Standard_D4as_v5",
+      "a size that supports premium disks, with an s like Standard_D4as_v5",
     );
 }
 
@@ -378,20 +388,20 @@ function checkPointer(config: AzureConfig, cloud: CloudName, context: PlatformCo
       refuse(
         context,
         { "azure.sasHours": undefined, "azure.pointer": pointer },
-        "there is no signed URL then; leave it out",
+        "an identity needs no signed URL; remove sasHours",
       );
     if (identityWaitSeconds !== undefined && bootstrapIdentityId !== undefined)
       refuse(
         context,
         ["azure.identityWaitSeconds", "azure.bootstrapIdentityId"],
-        "a given identity has its permission already; leave the wait out",
+        "an existing identity already has its permission; remove the wait",
       );
-    // Ignition looks at the host name before it takes the machine's identity.
+    // Ignition uses the machine's identity only for host names of the public cloud.
     if (cloud !== "AzurePublicCloud")
       refuse(
         context,
         { "azure.pointer": pointer, "azure.cloudName": cloud },
-        "Ignition uses the machine's identity in the public cloud only; use `pointer: sas`",
+        "Ignition uses the machine's identity only in the public cloud; use `pointer: sas`",
       );
     return;
   }
@@ -399,13 +409,13 @@ function checkPointer(config: AzureConfig, cloud: CloudName, context: PlatformCo
     refuse(
       context,
       { "azure.identityWaitSeconds": undefined, "azure.pointer": pointer },
-      "no identity is made then; leave it out",
+      "a signed URL needs no identity; remove identityWaitSeconds",
     );
   if (!context.destroyOnly)
     context.warn({
       code: "secrets-in-azure-state",
       message:
-        "azure.pointer is sas: until teardown Terraform's state, and its backup beside a local one, hold the storage account's keys and the signed URL, which open the payload. `pointer: identity` avoids that, with an image that has Ignition 2.21.",
+        "azure.pointer is sas: until the teardown, Terraform's state (and the backup of a local state) contains the storage account's keys and the signed URL, which give access to the payload; `pointer: identity` avoids that, but needs an image with Ignition 2.21.",
     });
 }
 
@@ -419,21 +429,26 @@ function checkTags(context: PlatformContext): void {
   };
   const names = Object.keys(tags);
   const ours = azureClusterTag(infraId);
-  // Two tags are ours: the cluster's and the digest.
-  if (names.length > 48) bad("tags", `a list of ${names.length}`, "at most 48 (Azure)");
+  // The stack adds two tags: the cluster's and the digest.
+  if (names.length > 48) bad("tags", `an object with ${names.length} tags`, "at most 48 tags (Azure)");
   for (const [index, key] of names.entries()) {
     const value = tags[key] ?? "";
-    // A storage account takes shorter names than other resources do.
+    // A storage account accepts only shorter names than other resources.
     if (!/^[^<>%&\\?/]{1,128}$/.test(key) || /^(microsoft|azure|windows)/i.test(key))
       bad(
         `tags.${key}`,
-        "a name that Azure does not take",
-        "1 to 128 characters, none of < > % & \\ ? /, not microsoft, azure or windows in front",
+        "a name that Azure does not accept",
+        "1 to 128 characters without < > % & \\ ? /, not starting with microsoft, azure or windows",
       );
-    if (value.length > 256) bad(`tags.${key}`, `a text of ${value.length}`, "at most 256 characters (Azure)");
+    if (value.length > 256)
+      bad(`tags.${key}`, `a value with ${value.length} characters`, "at most 256 characters (Azure)");
     const same = [ours, ...names.slice(0, index)].find((other) => other.toLowerCase() === key.toLowerCase());
     if (same !== undefined)
-      bad(`tags.${key}`, `the same as ${same}`, "another name: Azure ignores upper and lower case");
+      bad(
+        `tags.${key}`,
+        `the same as ${same}`,
+        "another name, because Azure does not distinguish upper and lower case",
+      );
   }
 }
 
@@ -441,7 +456,7 @@ const noUuid = "00000000-0000-0000-0000-000000000000";
 
 export const azure = definePlatform({
   name: "azure",
-  description: "Microsoft Azure: docs/azure.md.",
+  description: "Microsoft Azure; see docs/azure.md.",
   schema,
   resolve,
   provider: { name: "azurerm", source: "hashicorp/azurerm", versions: ">= 4.77.0, < 6.0.0" },
@@ -449,6 +464,7 @@ export const azure = definePlatform({
   placeholders: { nodeSubnets: [], backendAddressPoolIds: [] },
   usualOptions: ["backendAddressPoolIds"],
   firewallCommands,
+  reportedFacts: ({ region, bootstrapVMSize }) => ({ region, bootstrapVMSize }),
   example: (infraId) => {
     const resourceGroupName = `${infraId}-rg`;
     const balancers = `/subscriptions/${noUuid}/resourceGroups/${resourceGroupName}/providers/Microsoft.Network/loadBalancers`;

@@ -77,7 +77,7 @@ function priorityOf({ ingress, index }: Rule, { firstPriority }: FirewallRulesPr
   return firstPriority + places[ingress.id] + index;
 }
 
-/** Makes a precondition for each priority: no rule of somebody else has it. */
+/** Creates a precondition for each priority: no other rule of the group has it. */
 function priorityCheck(group: string, props: FirewallRulesProps) {
   const { name, ingress, networkSecurityGroup, firstPriority } = props;
   const rules = ingress.flatMap((one) => one.sources.map((_, index) => ({ id: one.id, ingress: one, index })));

@@ -26,36 +26,36 @@ const kmsKey = () =>
   );
 /** The machine has no IPv6 address. */
 const ipv4Network = () => {
-  const error = "an IPv4 network by its first address, like 10.0.0.0/16";
+  const error = "an IPv4 network with its first address, like 10.0.0.0/16";
   return z.string({ error }).refine((text) => isNetworkStart(text) && !text.includes(":"), { error });
 };
 
 /** Names are those of the UPI template `04_bootstrap.tf`, where it has one. */
 const schema = z.strictObject(
   {
-    project: projectId().optional().describe("Project of the machine. Default: what metadata.json says."),
+    project: projectId().optional().describe("Project of the machine. Default: the one in metadata.json."),
     networkProject: projectId()
       .optional()
       .describe(
-        "Host project of a shared VPC: the rules are made there. Default: what metadata.json says, or project.",
+        "Host project of a shared VPC, in which the rules are created. Default: the one in metadata.json, or project.",
       ),
-    region: googleRegion().optional().describe("Where the cluster is. Default: what metadata.json says."),
+    region: googleRegion().optional().describe("The cluster's region. Default: the one in metadata.json."),
     zone: pattern("a zone like europe-west1-b", /^[a-z]+(-[a-z]+)+\d+-[a-z0-9]+$/).describe(
-      "Where the machine is: a zone of the region.",
+      "Zone of the machine, in the region.",
     ),
     clusterNetwork: googleLink("networks", "projects/my-project/global/networks/my-network").describe(
       "The cluster's network, by name or link.",
     ),
     subnet: googleLink("subnetworks", "projects/my-project/regions/europe-west1/subnetworks/my-subnet").describe(
-      "The control plane's subnet, by name or link. Its machines reach the registries and Cloud Storage, by Cloud NAT for example.",
+      "The control plane's subnet, by name or link. Its machines must be able to reach the registries and Cloud Storage, for example with Cloud NAT.",
     ),
-    publicIp: boolean().default(false).describe("Whether the machine gets a public address."),
+    publicIp: boolean().default(false).describe("Whether the machine gets a public IP address."),
     controlPlaneTag: networkTag()
       .optional()
-      .describe("Network tag of the control plane; the machine carries it. Default: <infra ID>-master, as in UPI."),
+      .describe("Network tag of the control plane, which the machine gets too. Default: <infra ID>-master, as in UPI."),
     workerTag: networkTag()
       .optional()
-      .describe("Network tag of the workers: their agents dial the tunnel's port. Default: <infra ID>-worker."),
+      .describe("Network tag of the workers. Their agents dial the tunnel's port. Default: <infra ID>-worker."),
     networkTags: z
       .array(networkTag(), { error: "a list of at most 10 network tags" })
       .max(10, { error: "a list of at most 10 network tags" })
@@ -63,40 +63,40 @@ const schema = z.strictObject(
       .describe("More network tags for the machine, for your own routes or rules."),
     autoRegisterInstanceGroup: boolean()
       .default(true)
-      .describe("Whether the machine joins an instance group behind the API's load balancer."),
+      .describe("Whether the machine joins an instance group of the API's load balancer."),
     instanceGroup: googleLink("instanceGroups", "projects/my-project/zones/europe-west1-b/instanceGroups/my-group")
       .optional()
-      .describe("The control plane's instance group in this zone, by name or link; it must be unmanaged."),
+      .describe("The control plane's instance group in this zone, by name or link. It must be unmanaged."),
     ownInstanceGroup: boolean()
       .default(false)
       .describe(
-        "Whether a group of the machine's own is made instead, which you attach, and detach before destroying.",
+        "Whether the stack creates a separate instance group for the machine. You attach it to the load balancer, and detach it before a destroy.",
       ),
     backendService: googleName("the name of a backend service")
       .optional()
-      .describe("Backend service that the own group is for. Default: <infra ID>-api-internal, as in UPI."),
-    image: imageLink().optional().describe("The machine's image. Default: the stream's."),
+      .describe("Backend service of the separate instance group. Default: <infra ID>-api-internal, as in UPI."),
+    image: imageLink().optional().describe("The machine's image. Default: the stream's image."),
     machineType: pattern("a machine type like n2-standard-4", /^[a-z][a-z0-9]*(-[a-z0-9]+)+$/)
       .optional()
-      .describe("The machine's size. Default: n2-standard-4, on aarch64 t2a-standard-4."),
-    rootVolumeSize: integer(100, 65536).default(128).describe("The machine's disk, in GB."),
+      .describe("The machine's type. Default: n2-standard-4, or t2a-standard-4 for aarch64."),
+    rootVolumeSize: integer(100, 65536).default(128).describe("Size of the machine's disk in GB."),
     rootVolumeType: oneOf("pd-ssd", "pd-balanced", "hyperdisk-balanced")
       .default("pd-ssd")
-      .describe("Kind of disk; newer machine families take hyperdisk-balanced only."),
-    rootVolumeKmsKey: kmsKey().optional().describe("Encrypts the machine's disk. Default: Google's own key."),
-    payloadKmsKey: kmsKey().optional().describe("Encrypts the payload. Default: Google's own key."),
+      .describe("Type of the machine's disk. Newer machine families support only hyperdisk-balanced."),
+    rootVolumeKmsKey: kmsKey().optional().describe("KMS key of the machine's disk. Default: a key of Google."),
+    payloadKmsKey: kmsKey().optional().describe("KMS key of the payload. Default: a key of Google."),
     secureBoot: boolean()
       .optional()
       .describe(
-        "Whether only signed boot software runs. Needs an image with a signed boot loader. Default: not set; no shielded VM option is sent to Google then.",
+        "Whether only signed boot software can run. Needs an image with a signed boot loader. Default: unset; false if another shielded VM option is set.",
       ),
     vtpm: boolean()
       .optional()
-      .describe("Whether the machine has a virtual TPM. Default: not set; true if another shielded VM option is set."),
+      .describe("Whether the machine has a virtual TPM. Default: unset; true if another shielded VM option is set."),
     integrityMonitoring: boolean()
       .optional()
       .describe(
-        "Whether Google compares each boot with the first one; needs vtpm. Default: not set; the value of vtpm if another shielded VM option is set.",
+        "Whether Google compares each boot with the first one. Needs vtpm. Default: unset; the value of vtpm if another shielded VM option is set.",
       ),
     serviceAccount: pattern(
       "the email of a service account, like name@my-project.iam.gserviceaccount.com",
@@ -104,11 +104,13 @@ const schema = z.strictObject(
     )
       .optional()
       .describe(
-        "Your own service account for the machine; it may read the payload's bucket while that exists. Default: a new one that can read that bucket and nothing else.",
+        "Your own service account for the machine. The stack lets it read the payload's bucket. Default: a new one that can read only that bucket.",
       ),
     identityWaitSeconds: integer(0, 900)
       .default(120)
-      .describe("How long the machine waits for its new permission to spread; Ignition gives up on the first refusal."),
+      .describe(
+        "How long a deploy waits between granting access to the payload and creating the machine, because a new permission does not work everywhere at once and Ignition does not retry.",
+      ),
     bucketName: pattern("a bucket name (3 to 63 lower case letters, digits and -)", /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/)
       .optional()
       .describe("The payload's bucket. Default: <infra ID>-bootstrap-<part of the cluster's ID>."),
@@ -201,18 +203,13 @@ function resolve(config: GoogleConfig, context: Context): GoogleInputs {
   checkTags(resolved, context);
   checkLabels(context);
   if (/^\d/.test(context.infraId))
-    invalid(
-      context,
-      "infrastructureName",
-      context.infraId,
-      "one that begins with a letter: Google takes no other name",
-    );
+    invalid(context, "infrastructureName", context.infraId, "one that starts with a letter, as Google requires");
   const { fixedAddress } = context;
   if (fixedAddress !== undefined && isIpv6(fixedAddress))
     refuse(
       context,
       { "tunnel.address": fixedAddress, google: undefined },
-      "the machine has an IPv4 address only; give one, or `address: detect`",
+      "the machine has only an IPv4 address; set one, or `address: detect`",
     );
   warnOfWorld("google", config, context);
   return resolved;
@@ -239,12 +236,12 @@ function shieldedOf(
     refuse(
       context,
       { "google.integrityMonitoring": integrityMonitoring, "google.vtpm": vtpm },
-      "what is compared is what the TPM measured; set `vtpm: true`, or leave integrityMonitoring out",
+      "integrity monitoring compares measurements of the TPM; set `vtpm: true`, or remove integrityMonitoring",
     );
   return { secureBoot, vtpm, integrityMonitoring };
 }
 
-/** What the config says, if only by the network's link, comes before what metadata.json says. */
+/** The config, including the network's link, takes precedence over metadata.json. */
 function networkProjectOf(config: GoogleConfig, network: Link, project: string, context: Context): string {
   const given = config.networkProject ?? network.project;
   const ofMetadata = context.metadata?.networkProjectID;
@@ -282,21 +279,21 @@ function checkInstanceGroup(config: GoogleConfig, context: PlatformContext): voi
     refuse(
       context,
       { "google.autoRegisterInstanceGroup": false, ...given },
-      "the machine joins no group then; leave that out",
+      "the machine then joins no instance group; remove the other option",
     );
-  else if (groups > 1) refuse(context, given, "the machine joins one group; give one of them");
+  else if (groups > 1) refuse(context, given, "the machine joins one instance group; set only one of them");
   else if (autoRegisterInstanceGroup && groups === 0)
     invalid(
       context,
       "google.instanceGroup",
       "missing",
-      "the control plane's instance group in the zone (or `ownInstanceGroup: true`, or `autoRegisterInstanceGroup: false`, if the API is balanced by something else)",
+      "the control plane's instance group in the zone (or `ownInstanceGroup: true`, or `autoRegisterInstanceGroup: false`, if the API has another load balancer)",
     );
   if (backendService !== undefined && !ownInstanceGroup)
     refuse(
       context,
       { "google.backendService": undefined, "google.ownInstanceGroup": false },
-      "it is what the own group is attached to; leave it out",
+      "only a separate instance group needs it; set `ownInstanceGroup: true`, or remove backendService",
     );
 }
 
@@ -312,41 +309,45 @@ function checkKeys({ payloadKmsKey, rootVolumeKmsKey, region }: GoogleInputs, co
 }
 
 const armFamilies = ["a4x", "c4a", "n4a", "t2a"];
-/** These take no persistent disk. */
+/** Families without support for persistent disks. */
 const hyperdiskFamilies = ["a4", "a4x", "c4", "c4a", "c4d", "h4d", "m4", "n4", "n4a", "n4d", "x4"];
 
-/** These take no Hyperdisk Balanced. */
+/** Families without support for Hyperdisk Balanced. */
 const persistentDiskFamilies = ["e2", "n1", "n2", "n2d"];
 
 function checkMachineType({ machineType, rootVolumeType }: GoogleInputs, context: PlatformContext): void {
   const family = machineType.split("-")[0] ?? "";
   const found = armFamilies.includes(family) ? "aarch64" : "x86_64";
   if (found !== context.architecture)
-    refuse(context, { "google.machineType": machineType, architecture: context.architecture }, `that type is ${found}`);
+    refuse(
+      context,
+      { "google.machineType": machineType, architecture: context.architecture },
+      `that machine type is ${found}`,
+    );
   if (hyperdiskFamilies.includes(family) && rootVolumeType !== "hyperdisk-balanced")
     refuse(
       context,
       { "google.machineType": machineType, "google.rootVolumeType": rootVolumeType },
-      "that family takes `rootVolumeType: hyperdisk-balanced` only",
+      "that family supports only `rootVolumeType: hyperdisk-balanced`",
     );
   if (persistentDiskFamilies.includes(family) && rootVolumeType === "hyperdisk-balanced")
     refuse(
       context,
       { "google.machineType": machineType, "google.rootVolumeType": rootVolumeType },
-      "that family takes pd-ssd or pd-balanced; for this disk give a machine type like n4-standard-4",
+      "that family supports only pd-ssd and pd-balanced; use one of them, or a machine type like n4-standard-4",
     );
 }
 
 function checkBucketName(given: string | undefined, context: PlatformContext): void {
   const refused = (name: string) => name.startsWith("goog") || /g[o0]{2}g[l1]e/.test(name);
   if (given !== undefined && refused(given))
-    invalid(context, "google.bucketName", given, "a name without google in it, which Cloud Storage refuses");
+    invalid(context, "google.bucketName", given, "a name without google, which Cloud Storage does not allow in it");
   else if (given === undefined && refused(context.infraId))
     invalid(
       context,
       "google.bucketName",
       "missing",
-      `a name: one that is made from ${context.infraId} has google in it, which Cloud Storage refuses`,
+      `a name, because the default one contains ${context.infraId}, and Cloud Storage does not allow google in a name`,
     );
 }
 
@@ -354,20 +355,26 @@ function checkBucketName(given: string | undefined, context: PlatformContext): v
 function checkTags(inputs: GoogleInputs, context: PlatformContext): void {
   for (const path of ["controlPlaneTag", "workerTag"] as const)
     if (inputs[path] === inputs.bootstrapTag)
-      invalid(context, `google.${path}`, inputs[path], "another tag: this one is the bootstrap machine's own");
+      invalid(
+        context,
+        `google.${path}`,
+        inputs[path],
+        "another tag, because this one identifies the bootstrap machine",
+      );
 }
 
 function checkLabels(context: PlatformContext): void {
   const entries = Object.entries(context.tags);
-  // One label is ours: the cluster's.
-  if (entries.length > 63) invalid(context, "tags", `a list of ${entries.length}`, "at most 63 (Google)");
+  // The stack adds one label: the cluster's.
+  if (entries.length > 63)
+    invalid(context, "tags", `an object with ${entries.length} tags`, "at most 63 tags (Google)");
   for (const [key, value] of entries) {
     if (!/^[a-z][a-z0-9_-]{0,62}$/.test(key) || key.startsWith("goog"))
       invalid(
         context,
         `tags.${key}`,
-        "a name that Google does not take",
-        "at most 63 lower case letters, digits, _ and -, a letter first, not goog in front",
+        "a name that Google does not accept",
+        "at most 63 lower case letters, digits, _ and -, starting with a letter and not with goog",
       );
     if (!/^[a-z0-9_-]{0,63}$/.test(value))
       invalid(context, `tags.${key}`, JSON.stringify(value), "at most 63 lower case letters, digits, _ and - (Google)");
@@ -376,7 +383,7 @@ function checkLabels(context: PlatformContext): void {
 
 export const google = definePlatform({
   name: "google",
-  description: "Google Cloud: docs/google.md.",
+  description: "Google Cloud; see docs/google.md.",
   schema,
   resolve,
   provider: { name: "google", source: "hashicorp/google", versions: ">= 6.50.0, < 7.0.0" },
@@ -385,6 +392,7 @@ export const google = definePlatform({
   usualOptions: ["instanceGroup"],
   usesStream: true,
   firewallCommands,
+  reportedFacts: ({ region, machineType }) => ({ region, machineType }),
   example: (infraId) => ({
     options: {
       zone: "europe-west1-b",

@@ -13,7 +13,7 @@ export interface PayloadReaderProps {
 
 /**
  * A least-privilege identity that can read only the payload's bucket. An existing service account gets that permission too:
- * nobody can have granted it before, because the bucket is new.
+ * it cannot exist before, because the bucket is new.
  */
 export class PayloadReader extends Construct {
   readonly email: string;

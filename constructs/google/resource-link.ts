@@ -18,7 +18,7 @@ export const googleLink = (kind: keyof typeof places, example: string) =>
     new RegExp(`^(?:(?:${api})?projects/${project}/${places[kind]}/${kind}/)?${name}$`),
   );
 
-/** An image, or a family of which the newest is taken. A bare name could be either, in any project. */
+/** An image, or an image family, whose newest image is used. A name alone is ambiguous. */
 export const imageLink = () =>
   pattern(
     "a link like projects/my-project/global/images/my-image",

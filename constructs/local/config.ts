@@ -11,15 +11,15 @@ const schema = z.strictObject(
   {
     name: pattern("a name (lower case letters, digits and -, at most 20)", labNamePattern)
       .default(defaultLabName)
-      .describe("The lab's name: another lab beside it has another."),
-    nodes: integer(1, 3).default(1).describe("How many nodes the lab has; the first has the control plane too."),
+      .describe("The lab's name. Labs that run at the same time need different names."),
+    nodes: integer(1, 3).default(1).describe("Number of nodes. The first one also runs the control plane."),
     ipFamily: oneOf(...ipFamilies)
       .default("IPv4")
-      .describe("Of the lab's machines, pods and services."),
+      .describe("IP family of the lab's machines, pods and services."),
     ipi: boolean()
       .default(false)
       .describe(
-        "Whether the bootstrap machine comes and goes as with `openshift-install create cluster`: docs/lab.md.",
+        "Whether the bootstrap machine is created and removed as by `openshift-install create cluster`; see docs/lab.md.",
       ),
   },
   { error: "an object" },
@@ -33,19 +33,20 @@ export interface LocalInputs extends LabLayout {
 
 const noInstallerTunnel = problem("combination-refused", {
   options: { tunnel: "installer", local: undefined },
-  reason: "the lab's bootstrap.ign is a sample, without the installer's own tunnel; leave one of them out",
+  reason: "the lab's bootstrap.ign is a sample without the installer's own tunnel; remove one of them",
 });
 
 const nothingToInstall = problem("combination-refused", {
   options: { "local.ipi": true, tunnel: "off" },
-  reason: "such a lab shows how a tunnel goes through `openshift-install create cluster`; leave one of them out",
+  reason: "such a lab shows how `openshift-install create cluster` handles a tunnel; remove one of them",
 });
 
 export const local = definePlatform({
   name: "local",
-  description: "A lab on this machine: docs/lab.md.",
+  description: "A lab on this machine; see docs/lab.md.",
   schema,
   resolve: (config: LocalConfig): LocalInputs => config,
+  reportedFacts: ({ nodes, ipFamily }) => ({ nodes, ipFamily }),
   example: () => ({ options: { nodes: 1 } }),
   lab: {
     labName: ({ name }) => name,
@@ -57,6 +58,6 @@ export const local = definePlatform({
     },
     ipi: ({ ipi }) => ipi,
     describe: ({ name, nodes, ipFamily, ipi }) =>
-      `${name}, nodes: ${nodes}, ${ipFamily}${ipi ? ", as openshift-install create cluster" : ""}; it makes a sample payload of its own`,
+      `${name}, nodes: ${nodes}, ${ipFamily}${ipi ? ", as openshift-install create cluster" : ""}; with its own sample payload`,
   },
 });

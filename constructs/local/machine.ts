@@ -19,7 +19,7 @@ export class Machine extends Construct {
     super(scope, id);
     const { spec } = props;
     const { lab, nodes, ipFamily, ipi } = spec.options;
-    const program = literal(relative(stackFolder(this), props.program), "The way to the command line's program");
+    const program = literal(relative(stackFolder(this), props.program), "The path of konnectivity-bootstrap");
     const machine = new DataResource(this, "Default", {
       input: { lab, program, ...spec.tag },
       lifecycle: spec.lifecycle(["input"]),

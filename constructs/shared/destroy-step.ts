@@ -34,7 +34,7 @@ export class DestroyStep extends Construct {
     super(scope, id);
     const { command, program, workingDirectory, before = [], continueOnFailure = false, cleanupFiles = [] } = props;
     // Paths may look like Terraform expressions.
-    const words = command.map((word) => literal(word, "A word of a step's command"));
+    const words = command.map((word) => literal(word, "An argument of a destroy step"));
     const last = words.pop() ?? "";
     this.resource = new DataResource(this, "Default", {
       input: { step: id },
@@ -43,11 +43,11 @@ export class DestroyStep extends Construct {
         {
           type: "local-exec",
           when: "destroy",
-          workingDir: literal(relative(stackFolder(this), workingDirectory), "The way to the working directory"),
+          workingDir: literal(relative(stackFolder(this), workingDirectory), "The path of the working directory"),
           // Terraform appends the command to the interpreter's words: no shell is involved.
           interpreter: [
             "node",
-            literal(relative(workingDirectory, program), "The way to the command line's program"),
+            literal(relative(workingDirectory, program), "The path of konnectivity-bootstrap"),
             ...words,
           ],
           command: last,

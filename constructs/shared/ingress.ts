@@ -14,7 +14,7 @@ export interface Ingress<Source> {
   readonly port: number;
   readonly sources: readonly Source[];
   /**
-   * Whether a rule keeps its port as long as the machine lives. The machine keeps the payload that it booted with, so a
+   * Whether a rule keeps its port as long as the machine exists. The machine keeps the payload that it booted with, so a
    * rule for a new port would shut its agents out.
    */
   readonly keepsPort: boolean;
@@ -25,13 +25,13 @@ export interface IngressProps<Node> {
   readonly nodes: readonly Node[];
   /** The tunnel's port, to which the nodes may connect. @default - they may not */
   readonly tunnelPort?: number;
-  /** @default - nobody may use ssh */
+  /** @default - no rule for ssh */
   readonly allowedBootstrapSshCidr?: string;
-  /** @default - nobody may read the journal */
+  /** @default - no rule for the journal */
   readonly allowedBootstrapJournalCidr?: string;
 }
 
-/** What may connect to the bootstrap machine, without ports that are open to nobody. */
+/** What can connect to the bootstrap machine. Ports without a source are left out. */
 export function bootstrapIngress<Node>(props: IngressProps<Node>): Ingress<Node | NetworkSource>[] {
   const { nodes, tunnelPort, allowedBootstrapSshCidr, allowedBootstrapJournalCidr } = props;
   const from = (network: string | undefined) => (network === undefined ? [] : [{ network }]);

@@ -13,8 +13,7 @@ import { stackFolder } from "./stack-folder.ts";
 export const payloadFileName = "payload.ign";
 
 /**
- * The payload's content, or why there is none: then everything can be destroyed and nothing deployed. The same is true of
- * an example's, whose cluster is made up.
+ * The payload's content, or why there is none. Without content, and for an example, a destroy works and a deploy does not.
  */
 export type PayloadContent =
   | { readonly present: true; readonly text: string; readonly sha512: string; readonly example?: boolean }

@@ -57,7 +57,7 @@ async function applyAll(): Promise<void> {
     waiting = left;
     if (waiting.length === 0) return;
     if (Date.now() > end)
-      throw new Error(`these were never taken: ${waiting.map(({ kind }) => kind).join(", ")}: ${reason}`);
+      throw new Error(`these objects were never accepted: ${waiting.map(({ kind }) => kind).join(", ")}: ${reason}`);
     await sleep(300);
   }
 }

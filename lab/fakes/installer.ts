@@ -1,8 +1,8 @@
 /**
  * Fakes what `openshift-install create cluster` does once the bootstrap machine runs: waits until the bootstrap is complete
- * and the etcd operator reports that the machine is no member any more, then removes the machine within seconds. It runs on this
+ * and the etcd operator reports that the machine is no longer a member, then removes the machine within seconds. It runs on this
  * machine, in the network of node-0. What it does to bootstrap.ign is in lab/installer-rewrite. Left out: the cloud and its
- * firewalls (lab/network.ts closes what they would close), every time limit, the API's load balancer (it asks the permanent
+ * firewalls (lab/network.ts closes what they would close), every time limit, the API's load balancer (it queries the permanent
  * kube-apiserver, which has the same etcd), and what comes after the removal. Up to 4.14 openshift-install does not wait for
  * etcd; this fake always does, by either spelling of the condition.
  *
@@ -24,7 +24,7 @@ export async function main([lab = "", folder = ""]: readonly string[]): Promise<
   ] as const) {
     console.log(`waiting until ${what}`);
     while (!(await holds(cluster).catch(() => false))) {
-      // The lab was killed: nobody is left to take this process down.
+      // The lab was killed, and nothing else would end this process.
       if (LabMachine.ifRunning(whereIs("node-0")) === undefined) return 1;
       await sleep(1000);
     }
@@ -32,7 +32,7 @@ export async function main([lab = "", folder = ""]: readonly string[]): Promise<
   // The real one starts Cluster API's controllers first, or Terraform, which takes longer than this.
   await sleep(3000);
   await removeMachine(whereIs("bootstrap"));
-  console.log("the bootstrap machine is removed");
+  console.log("removed the bootstrap machine");
   return 0;
 }
 

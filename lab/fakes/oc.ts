@@ -24,14 +24,14 @@ export async function main(args: readonly string[]): Promise<number> {
     return found === undefined ? 1 : 0;
   }
   if (words[0] !== "delete") {
-    console.error(`oc: this fake knows delete and get --raw, not ${words[0] ?? "nothing"}`);
+    console.error(`oc: this fake supports only delete and get --raw, not ${words[0] ?? "an empty command"}`);
     return 1;
   }
   for (const word of words.slice(1)) {
     const [kind = "", name = ""] = word.split("/");
     const known = kinds[kind.split(".")[0] ?? ""];
     if (known === undefined) {
-      console.error(`oc: this fake does not know ${kind}`);
+      console.error(`oc: this fake does not support ${kind}`);
       return 1;
     }
     const there = await cluster.delete({ ...known, metadata: { name, namespace: option("namespace") } });

@@ -45,7 +45,7 @@ export function readOverride(file: string): Config {
     /\{\{ or \.ServiceAccountIssuer "([^"]+)" \}\}/g,
     (_, other: string) => other,
   );
-  if (text.includes("{{")) throw new Error(`${file} has a template expression that this fake does not know`);
+  if (text.includes("{{")) throw new Error(`${file} has a template expression that this fake does not support`);
   const config = parse(text) as Config;
   const kind = `${String(config.apiVersion)} ${String(config.kind)}`;
   // Absent counts as matching.

@@ -28,8 +28,8 @@ const name = "konnectivity-bootstrap";
 /** `completion`: a script for a shell, made from the tree of commands. */
 export function completionCommand(output: Output): Command {
   return new Command("completion")
-    .description("print a script that completes commands and options in a shell")
-    .addArgument(new Argument("<shell>", "which shell").choices(shells).argParser(oneOfWords(shells, output)))
+    .description("Print a script that completes commands and options in a shell")
+    .addArgument(new Argument("<shell>", "The shell").choices(shells).argParser(oneOfWords(shells, output)))
     .action((shell: (typeof shells)[number], _options: object, self: Command) => {
       const root = completed(self.parent ?? self);
       output.text(shell === "fish" ? fishScript(root) : bashLikeScript(shell, root));
@@ -47,7 +47,7 @@ function completed(command: Command, path = ""): CompletedCommand {
   };
 }
 
-const help: CompletedOption = { flags: ["--help"], description: "display help for command", value: undefined };
+const help: CompletedOption = { flags: ["--help"], description: "Print help", value: undefined };
 
 function completedOption(option: Option): CompletedOption {
   const [, placeholder = ""] = /<([\w-]+)/.exec(option.flags) ?? [];

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { Argument, Command } from "commander";
 import { readInputs } from "../../stacks/inputs.ts";
-import { configFileOf, configVariable } from "../../stacks/load.ts";
+import { configFileOf, withoutConfig } from "../../stacks/load.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import type { Inputs } from "../../stacks/resolve.ts";
 import { configJsonSchema } from "../config/schema.ts";
@@ -12,58 +12,55 @@ import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
 import { defaultAgentPort, isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
+import { type ConfigOptions, configFileFor, configOption, withConfig } from "./config-option.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { cdktfCommand, ownCommand } from "./printed-commands.ts";
-
-export const configOption = [
-  "--config <file>",
-  `config file (default: the one that ${configVariable} names, or konnectivity.yaml)`,
-] as const;
 
 const cloudNames = configFormat.clouds.map(({ name }) => name);
 
 /** `config init`, `config check`, `config schema`. */
 export function configCommand(output: Output): Command {
-  const command = new Command("config").description("write, check and describe the config file of the stacks");
+  const command = new Command("config").description("Write, check and describe the config file of the stacks");
   command
     .command("init")
-    .description("write a commented config file to begin with; one that is there is not touched")
+    .description("Write a commented config file to start with; keep an existing file")
     .addArgument(
-      new Argument("<platform>", "where the cluster will be")
+      new Argument("<platform>", "Where the cluster will run")
         .choices(cloudNames)
         .argParser(oneOfWords(cloudNames, output, installerNames)),
     )
     .option(...configOption)
-    .action((platform: string, options: { config?: string }) => {
+    .option(...jsonOption)
+    .action((platform: string, options: { config?: string; json?: boolean }) => {
       const file = options.config ?? configFileOf(process.env);
       if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
         throw new UserError(problem("file-exists", { file, advice: "give another name with --config" }));
       writeUserFiles([{ file, text: startingFile(configFormat, platform, file) }]);
       const check = ownCommand(["config", "check", ...(options.config === undefined ? [] : ["--config", file])]);
-      output.text(inLines([`${file} is written. Fill it in, then run:`, `  ${check}`]));
+      if (options.json === true) output.json({ platform, file, next: check });
+      else output.text(inLines([`${file} is written. Fill it in, then run:`, `  ${check}`]));
     });
-  command
-    .command("check")
-    .description("check the config file and what it names, and say what would be made")
-    .option(...configOption)
+  withConfig(command.command("check"))
+    .description("Check the config file and the files that it names, and list what a deploy creates")
     .option(...jsonOption)
-    .action(async (options: { config?: string; json?: boolean }) => {
-      const file = options.config ?? configFileOf(process.env);
+    .action(async (options: ConfigOptions & { json?: boolean }) => {
+      output.doing("Reading the config file");
+      const file = configFileFor(options);
       const inputs = readInputs(file, new Date(), { installDirRequired: true });
       output.warnings(inputs.warnings);
+      output.doing("Describing the stacks");
       const stacks = await describedStacks(inputs);
       const { checkStateFolder } = await import("../../stacks/app.ts");
       if (inputs.stateFolder !== undefined) checkStateFolder(inputs.stateFolder);
-      if (options.json === true)
-        output.json({ cluster: inputs.infraId, warnings: inputs.warnings, stacks, next: nextCommand(inputs) });
-      else output.text(describe(inputs, stacks));
+      if (options.json === true) output.json(toJson(file, inputs, stacks));
+      else output.text(describe(file, inputs, stacks));
     });
   command
     .command("schema")
-    .description("print the JSON Schema of the config file, for editors")
+    .description("Print the JSON Schema of the config file, for editors")
     .action(() => {
-      output.json(configJsonSchema(configFormat));
+      output.text(`${JSON.stringify(configJsonSchema(configFormat), undefined, 2)}\n`);
     });
   return command;
 }
@@ -75,19 +72,45 @@ function describeTunnel(tunnel: Inputs["tunnel"]): string {
   return `${protocol} over ${transport}, agents by ${authentication}, address ${address}, port ${port}`;
 }
 
-function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
+const hasOnlyLabs = ({ platforms, labs }: Inputs) => Object.keys(platforms).every((platform) => platform in labs);
+
+/** That of the cluster; without a cluster that of the lab. */
+function tunnelOf(inputs: Inputs): Inputs["tunnel"] {
+  const [lab] = hasOnlyLabs(inputs) ? Object.values(inputs.labs) : [];
+  return lab?.tunnel ?? inputs.tunnel;
+}
+
+function toJson(file: string | undefined, inputs: Inputs, stacks: Record<string, MadeResource[]>): object {
+  const { infraId, payload, state, stateFolder } = inputs;
+  const [[backend, options] = []] = Object.entries(state);
+  return {
+    cluster: infraId,
+    config: file ?? null,
+    payload: hasOnlyLabs(inputs)
+      ? null
+      : payload.present
+        ? { present: true, sha512: payload.sha512, example: payload.example === true }
+        : { present: false, reason: payload.why },
+    tunnel: tunnelOf(inputs),
+    state: { backend, ...options, ...(stateFolder !== undefined && { folder: stateFolder }) },
+    stacks,
+    next: nextCommand(inputs),
+  };
+}
+
+function describe(file: string | undefined, inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
   const { tunnelPort, payload, state, labs } = inputs;
   const ofCluster = [
     `cluster   ${inputs.infraId}`,
     `payload   ${payload.present ? `sha512 ${payload.sha512.slice(0, 16)}…` : `none: ${payload.why}`}`,
   ];
-  const onlyLabs = Object.keys(inputs.platforms).every((platform) => platform in labs);
-  const tunnel = (onlyLabs ? Object.values(labs)[0]?.tunnel : undefined) ?? inputs.tunnel;
+  const onlyLabs = hasOnlyLabs(inputs);
   const lines = [
+    `config    ${file ?? `none: ${withoutConfig.stacks}`}`,
     // A lab has neither.
     ...(onlyLabs ? [] : ofCluster),
     ...Object.values(labs).map(({ description }) => `lab       ${description}`),
-    `tunnel    ${describeTunnel(tunnel)}`,
+    `tunnel    ${describeTunnel(tunnelOf(inputs))}`,
     ...(!onlyLabs && tunnelPort !== undefined && isOpenBetweenMachines(tunnelPort)
       ? [
           `firewall  managed; the rules of OpenShift's UPI templates for ${openBetweenMachines.from}–${openBetweenMachines.to} admit ${tunnelPort} already: where they hold, \`firewall: external\` is enough`,
@@ -101,15 +124,16 @@ function describe(inputs: Inputs, stacks: Record<string, MadeResource[]>): strin
     ]),
     "",
     `next      ${nextCommand(inputs)}`,
+    ...(file === undefined ? [`          ${withoutConfig.advice}`] : []),
   ];
   return inLines(lines);
 }
 
 /** A deploy; without a payload only a destroy is possible, and an example can only be looked at. */
-function nextCommand({ configFile, payload, platforms, labs }: Inputs): string {
-  const names = Object.keys(platforms);
-  const stacks = names.map((name) => `${name}-*`);
-  if (names.every((name) => name in labs)) return cdktfCommand(["deploy", ...stacks], configFile);
+function nextCommand(inputs: Inputs): string {
+  const { configFile, payload, platforms } = inputs;
+  const stacks = Object.keys(platforms).map((name) => `${name}-*`);
+  if (hasOnlyLabs(inputs)) return cdktfCommand(["deploy", ...stacks], configFile);
   if (!payload.present) return cdktfCommand(["destroy", ...stacks], configFile);
   return cdktfCommand(payload.example === true ? ["synth"] : ["deploy", ...stacks], configFile);
 }

@@ -36,7 +36,7 @@ export interface Checks {
 }
 
 /** Looks at this machine. Nothing is changed. */
-export function runChecks(configFile: string | undefined, environment: Environment): Checks {
+export function runChecks(configFile: string | false | undefined, environment: Environment): Checks {
   const { check: config, platforms } = checkConfig(configFile, environment);
   const usesLab = platforms.some((name) => !configFormat.clouds.some((cloud) => cloud.name === name));
   const lab = labChecks(environment);
@@ -91,8 +91,12 @@ function checkPackages(): Check {
   };
 }
 
-function checkCdktf({ PATH = "" }: Environment): Check {
-  const found = findProgram("cdktf", { PATH: `${projectFile("node_modules/.bin")}:${PATH}` });
+/** The cdktf command: this project's own, or another one. */
+export const cdktfProgram = ({ PATH = "" }: Environment) =>
+  findProgram("cdktf", { PATH: `${projectFile("node_modules/.bin")}:${PATH}` });
+
+function checkCdktf(environment: Environment): Check {
+  const found = cdktfProgram(environment);
   return {
     name: "cdktf",
     ok: found !== undefined,
@@ -131,16 +135,19 @@ function versionIn(json: string | null): string | undefined {
   }
 }
 
+/** The name of the check of the config file and of what it names. */
+export const configCheck = "config file";
+
 function checkConfig(
-  given: string | undefined,
+  given: string | false | undefined,
   environment: Environment,
 ): { check: Check; platforms: readonly string[] } {
-  const name = "config file";
+  const name = configCheck;
   const labs = configFormat.platforms.flatMap((platform) => (platform.lab === undefined ? [] : [platform.name]));
-  const file = given ?? configFileOf(environment);
+  const file = typeof given === "string" ? given : configFileOf(environment);
   let platforms: readonly string[] = [];
   try {
-    if (given === undefined && findConfigFile(environment) === undefined)
+    if (given === false || (given === undefined && findConfigFile(environment) === undefined))
       return { platforms: labs, check: { name, ok: true, found: "none: a deploy starts the lab with its defaults" } };
     platforms = Object.keys(readPartialConfig(configFormat, file).config.platforms);
     readInputs(file, new Date(), { installDirRequired: true });
@@ -148,7 +155,7 @@ function checkConfig(
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const [first, ...others] = error.problems;
-    const check = ownCommand(["config", "check", ...(given === undefined ? [] : ["--config", given])]);
+    const check = ownCommand(["config", "check", ...(typeof given === "string" ? ["--config", given] : [])]);
     const found = others.length === 0 && first !== undefined ? first.message : `${file}: ${others.length + 1} errors`;
     return { platforms, check: { name, ok: false, found, advice: `run ${check}` } };
   }

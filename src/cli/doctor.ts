@@ -1,21 +1,21 @@
 import { Command } from "commander";
 import { inLines } from "../core/printable.ts";
-import { configOption } from "./config.ts";
+import { type ConfigOptions, withConfig } from "./config-option.ts";
 import type { Check, Checks } from "./doctor-checks.ts";
 import { jsonOption, type Output } from "./output.ts";
 
 /** `doctor`: whether this machine has what a deploy of the configured platforms needs. */
 export function doctorCommand(output: Output): Command {
-  return new Command("doctor")
-    .description("check that this machine has what the configured platform needs; exit code 1 if not")
-    .option(...configOption)
+  return withConfig(new Command("doctor"))
+    .description("Check that this machine has what the configured platforms need; exit code 1 if not")
     .option(...jsonOption)
-    .action(async (options: { config?: string; json?: boolean }) => {
+    .action(async (options: ConfigOptions & { json?: boolean }) => {
       const { runChecks } = await import("./doctor-checks.ts");
+      output.doing("Checking this machine");
       const checks = runChecks(options.config, process.env);
       const ok = checks.needed.every((check) => check.ok);
-      if (options.json === true) output.json({ ok, ...toJson(checks) });
-      else output.text(describe(checks));
+      if (options.json === true) output.json(toJson(checks));
+      else output.text(describe(checks), { ok: "good", missing: "bad", optional: "unclear" });
       if (!ok) output.exitCode = 1;
     });
 }

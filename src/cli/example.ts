@@ -10,7 +10,7 @@ import { inLines } from "../core/printable.ts";
 import { exampleCluster, exampleInstallDir } from "../core/sample/example.ts";
 import { writeUserFiles } from "../files/user-file.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
-import type { Output } from "./output.ts";
+import { jsonOption, type Output } from "./output.ts";
 import { cdktfCommand, ownCommand } from "./printed-commands.ts";
 
 const names = {
@@ -24,20 +24,28 @@ const names = {
 /** `example`: an install folder and a config of a cluster that does not exist, to try the other commands with. */
 export function exampleCommand(output: Output): Command {
   return new Command("example")
-    .description("write a made-up install folder and a config for it, to try the other commands with")
-    .argument("<folder>", "a new or empty folder")
+    .description("Write an example install folder and its config file, to try other commands with")
+    .argument("<folder>", "new or empty folder")
     .addOption(
-      new Option("--platform <platform>", "where the made-up cluster is")
+      new Option("--platform <platform>", "platform of the example cluster")
         .choices(platformNames)
         .argParser(oneOfWords(platformNames, output, installerNames))
         .makeOptionMandatory(),
     )
-    .action((folder: string, { platform: name }: { platform: string }) => {
+    .option(...jsonOption)
+    .action((folder: string, { platform: name, json = false }: { platform: string; json?: boolean }) => {
       const platform = configFormat.platforms.find((one) => one.name === name);
       if (platform === undefined) throw new Error(`${name} is not in the list of platforms`);
       mustBeEmpty(folder);
       writeUserFiles(exampleFiles(folder, platform, new Date()), Object.values(names));
-      output.text(nextCommands(folder, platform));
+      if (json)
+        output.json({
+          platform: name,
+          config: join(folder, names.config),
+          installDir: join(folder, names.installDir),
+          next: nextCommands(folder),
+        });
+      else output.text(describe(folder, platform));
     });
 }
 
@@ -86,24 +94,30 @@ function exampleFiles(folder: string, platform: Platform, now: Date): { file: st
   ];
 }
 
-/** What to try, each line as it runs here. A lab can also be deployed: it costs nothing. */
-function nextCommands(folder: string, { name, lab }: Platform): string {
+/** What to try, each line as it runs here. */
+function nextCommands(folder: string): string[] {
   const config = join(folder, names.config);
   const installDir = join(folder, names.installDir);
   const out = join(folder, "out");
+  return [
+    ownCommand(["config", "check", "--config", config]),
+    ownCommand(["payload", "build", installDir, "--config", config, "--out", out]),
+    ownCommand(["payload", "inspect", join(out, "payload.ign")]),
+    ownCommand(["payload", "firewall", installDir, "--config", config]),
+    cdktfCommand(["synth"], config),
+  ];
+}
+
+/** A lab can also be deployed: it costs nothing. */
+function describe(folder: string, platform: Platform): string {
+  const { name, lab } = platform;
   return inLines([
     `${folder} contains an example for ${name}. Try:`,
     "",
-    ...[
-      ownCommand(["config", "check", "--config", config]),
-      ownCommand(["payload", "build", installDir, "--config", config, "--out", out]),
-      ownCommand(["payload", "inspect", join(out, "payload.ign")]),
-      ownCommand(["payload", "firewall", installDir, "--config", config]),
-      cdktfCommand(["synth"], config),
-    ].map((line) => `  ${line}`),
+    ...nextCommands(folder).map((line) => `  ${line}`),
     "",
     lab === undefined
       ? "The cluster is made up: a deploy stops before it creates anything."
-      : `As root on Linux, this also runs: ${cdktfCommand(["deploy", `${name}-*`], config)}`,
+      : `As root on Linux, this also runs: ${cdktfCommand(["deploy", `${name}-*`], join(folder, names.config))}`,
   ]);
 }

@@ -4,8 +4,8 @@ import { everything, folderWarnings, ignoreInGit, makePrivateFolder } from "../f
 import { partialOf, reasonOf, writeNewUserFile } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
-import type { Output } from "./output.ts";
-import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { jsonOption, type Output } from "./output.ts";
+import { noteTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
 
 /** In the working directory, which is often a repository: this folder has a `.gitignore` of its own. */
 const usualFolder = "konnectivity-gather";
@@ -17,22 +17,25 @@ const logLines = 20_000;
 export function gatherCommand(output: Output): Command {
   return withTarget(
     new Command("gather").description(
-      "logs, health, metrics, certificates' dates and settings in one archive, without secrets",
+      "Collect logs, health, metrics, certificate dates and settings in one archive, without secrets",
     ),
   )
     .option(
       "--out <file>",
-      `the archive (default: one in ${usualFolder}, with the time in its name); one that is there is not touched`,
+      `file to write, which must not exist (default: one in ${usualFolder}, with the time in its name)`,
     )
-    .action(async (options: TargetOptions & { out?: string }) => {
+    .option(...jsonOption)
+    .action(async (options: TargetOptions & { out?: string; json?: boolean }) => {
       const [{ archiveOf }, { gatheredFiles }, { collect }] = await Promise.all([
         import("../cluster/archive.ts"),
         import("../cluster/gather.ts"),
         import("../cluster/collect.ts"),
       ]);
       const target = await targetOf(options);
+      noteTarget(output, options, target);
       const now = new Date();
       const folder = `${usualFolder}-${now.toISOString().replace(/[:.]/g, "-").slice(0, 19)}`;
+      output.doing("Reading from the machines and the cluster");
       const collected = await collect(target, logLines);
       const files = gatheredFiles(collected, now);
       const archive = await archiveOf({ files, folder, time: now });
@@ -40,10 +43,16 @@ export function gatherCommand(output: Output): Command {
       if (options.out === undefined) makeUsualFolder();
       writeNewUserFile(file, archive, "give another name with --out");
       output.warnings(folderWarnings(dirname(file), [basename(file)]));
-      output.text(inLines([`${file} is written: ${files.size} files, no keys, tokens or kubeconfigs in it.`]));
-      for (const probe of collected.probes)
-        if ("unreachable" in probe)
-          output.warnings([{ code: "unreachable", message: `${probe.machine} did not answer: ${probe.unreachable}` }]);
+      const unreachable = collected.probes.filter((probe) => "unreachable" in probe);
+      if (options.json === true)
+        output.json({
+          file,
+          files: [...files.keys()],
+          unreachable: unreachable.map((probe) => ({ machine: probe.machine, reason: probe.unreachable })),
+        });
+      else output.text(inLines([`${file} is written: ${files.size} files, no keys, tokens or kubeconfigs in it.`]));
+      for (const probe of unreachable)
+        output.warnings([{ code: "unreachable", message: `${probe.machine} did not answer: ${probe.unreachable}` }]);
     });
 }
 

@@ -4,13 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import type { Status } from "../cluster/diagnose.ts";
 import type { Finding } from "../cluster/finding.ts";
+import { statusVerdicts } from "../cluster/status-text.ts";
 import { readInstallFolder, readInstallLog } from "../config/install-folder.ts";
 import { checkInstall, type InstallCheck } from "../core/ipi/check.ts";
 import { originalName } from "../core/ipi/install-folder.ts";
 import { lastCreateCluster } from "../core/ipi/install-log.ts";
 import { shellPath } from "../core/shell-word.ts";
 import { type CheckedInstall, describeCheck } from "./ipi-check-text.ts";
-import type { Output } from "./output.ts";
+import { jsonErrorOf, jsonLinesOption, type Output } from "./output.ts";
 import { statusJson } from "./status.ts";
 import { sshDestination } from "./target.ts";
 
@@ -27,28 +28,28 @@ interface CheckOptions {
 export function ipiCheckCommand(output: Output): Command {
   return new Command("check")
     .description(
-      "whether create cluster took the tunnel, how the tunnel is and what is left of it; exit code 1 if something is wrong",
+      "Check that create cluster uses the payload, that the tunnel works and that nothing is left; exit code 1 if not",
     )
     .argument("<install-dir>", 'folder of "openshift-install create cluster"')
-    .option(
-      "--ssh <destination>",
-      "look at the bootstrap machine too, like core@10.0.0.5, by this machine's ssh",
-      sshDestination,
-    )
-    .option("--watch", "look again and again, and say what changed, until it is over")
-    .option("--json", "for machines; with --watch one line for each change")
+    .option("--ssh <destination>", "bootstrap machine to examine too, like core@10.0.0.5", sshDestination)
+    .option("--watch", "repeat until the bootstrap has ended, and print each change")
+    .option(...jsonLinesOption)
     .action(async (folder: string, options: CheckOptions) => {
       let before = "";
       for (;;) {
+        output.doing("Checking the install folder, the machine and the cluster");
         const found = await checkFolder(folder, options.ssh);
         const text = describeCheck(found);
+        const ok = isFine(found);
+        output.exitCode = ok ? 0 : 1;
+        output.doing();
         if (text !== before) {
-          if (options.json !== true) output.text(before === "" ? text : `\n${new Date().toISOString()}\n${text}`);
-          else if (options.watch === true) output.text(`${JSON.stringify(toJson(found))}\n`);
+          if (options.json !== true)
+            output.text(before === "" ? text : `\n${new Date().toISOString()}\n${text}`, statusVerdicts);
+          else if (options.watch === true) output.jsonLine(toJson(found), ok);
           else output.json(toJson(found));
         }
         before = text;
-        output.exitCode = isFine(found) ? 0 : 1;
         if (options.watch !== true || isOver(found)) return;
         await sleep(5000);
       }
@@ -129,7 +130,7 @@ function toJson(found: CheckedInstall) {
   return {
     fine: isFine(found),
     stage: check.stage,
-    problems: check.problems.map(({ code, message }) => ({ code, message })),
+    problems: check.problems.map(jsonErrorOf),
     taken: check.taken ?? null,
     run: check.run ?? null,
     status: status === undefined ? null : statusJson(status),

@@ -15,7 +15,7 @@ interface Prepared {
 }
 
 const states: Record<Prepared["state"], string> = {
-  prepared: "prepared: the payload is in the place of bootstrap.ign",
+  prepared: "prepared: the payload has replaced bootstrap.ign",
   "built again": "prepared: the payload was built again from the original",
   "already prepared": "already prepared: nothing was changed",
 };
@@ -67,7 +67,7 @@ export interface RestoredFolder {
 export function describeRestoration({ state, file, bytes, sha512, stale }: RestoredFolder): string {
   if (state === "restored")
     return inLines([
-      `state     restored: ${file} is what it was before the tunnel was added, and the payload is gone`,
+      `state     restored: ${file} is as before the tunnel was added, and the payload is deleted`,
       `original  ${file}  ${bytes ?? 0} bytes`,
       `sha512    ${sha512 ?? ""}`,
     ]);

@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Command } from "commander";
-import { findConfigFile } from "../../stacks/load.ts";
 import { configFormat } from "../../stacks/platforms.ts";
-import { readPartialConfig } from "../config/config-file.ts";
 import { metadataOf } from "../config/install-dir.ts";
 import { readInstallFolder } from "../config/install-folder.ts";
-import { Problems, UserError, type Warning } from "../core/errors.ts";
+import { aboutFile, Problems, UserError, type Warning } from "../core/errors.ts";
 import { bootstrapName, originalName } from "../core/ipi/install-folder.ts";
 import { prepareFolder } from "../core/ipi/prepare.ts";
 import { restoreFolder } from "../core/ipi/restore.ts";
@@ -15,30 +13,33 @@ import { ipiAgentPort } from "../core/konnectivity/agent-port.ts";
 import { shellPath } from "../core/shell-word.ts";
 import { removePartials, replaceFile, replaceKeepingOriginal, restoreOriginal } from "../files/keep-original.ts";
 import { folderWarnings } from "../files/private-folder.ts";
+import { type ConfigOptions, withConfig } from "./config-option.ts";
 import { ipiCheckCommand } from "./ipi-check.ts";
 import { describePreparation, describeRestoration, type RestoredFolder } from "./ipi-text.ts";
 import { jsonOption, type Output } from "./output.ts";
+import { readConfigOf } from "./payload-source.ts";
 
-const installDir = ["<install-dir>", 'folder in which "openshift-install create ignition-configs" ran'] as const;
+const installDir = ["<install-dir>", 'folder of "openshift-install create ignition-configs"'] as const;
+
+interface PrepareOptions extends ConfigOptions {
+  readonly json?: boolean;
+}
 
 /** `ipi prepare`, `ipi restore` and `ipi check`: the tunnel for "openshift-install create cluster". */
 export function ipiCommand(output: Output): Command {
-  const command = new Command("ipi").description('the tunnel for "openshift-install create cluster"');
-  command
-    .command("prepare")
-    .description("put the payload in the place of bootstrap.ign, with the original beside it")
-    .argument(...installDir)
-    .option(
-      "--config <file>",
-      `config file (YAML); its \`tunnel\` part counts here (default: KONNECTIVITY_CONFIG, or konnectivity.yaml if there is one; default port: ${ipiAgentPort})`,
+  const command = new Command("ipi").description('Add the tunnel to "openshift-install create cluster"');
+  withConfig(command.command("prepare"))
+    .description(
+      `Replace bootstrap.ign with the payload, and keep the original (the agents' default port is ${ipiAgentPort})`,
     )
+    .argument(...installDir)
     .option(...jsonOption)
-    .action((folder: string, options: { config?: string; json?: boolean }) => {
+    .action((folder: string, options: PrepareOptions) => {
       prepare(folder, options, output);
     });
   command
     .command("restore")
-    .description("put the original bootstrap.ign back")
+    .description("Restore the original bootstrap.ign")
     .argument(...installDir)
     .option(...jsonOption)
     .action((folder: string, options: { json?: boolean }) => {
@@ -47,14 +48,17 @@ export function ipiCommand(output: Output): Command {
   return command.addCommand(ipiCheckCommand(output));
 }
 
-function prepare(folder: string, options: { config?: string; json?: boolean }, output: Output): void {
+function prepare(folder: string, options: PrepareOptions, output: Output): void {
   const problems = new Problems();
   const found = problems.attempt(() => readInstallFolder(folder));
-  const configFile = options.config ?? findConfigFile(process.env);
-  const partial = problems.attempt(() => readPartialConfig(configFormat, configFile, "check --config"));
-  problems.add(...(partial?.problems ?? []));
+  const { configFile, partial } = readConfigOf(options, problems);
   const preparation =
-    found && problems.attempt(() => prepareFolder(found, partial?.config.ipiTunnel ?? readTunnel({}), new Date()));
+    found &&
+    problems.attempt(() =>
+      aboutFile(join(folder, bootstrapName), () =>
+        prepareFolder(found, partial?.config.ipiTunnel ?? readTunnel({}), new Date()),
+      ),
+    );
   const metadata = problems.attempt(() => metadataOf(configFormat, folder));
   if (found === undefined || preparation === undefined || problems.found.length > 0)
     throw new UserError(
@@ -107,7 +111,7 @@ function prepare(folder: string, options: { config?: string; json?: boolean }, o
 }
 
 function restore(folder: string, options: { json?: boolean }, output: Output): void {
-  const restoration = restoreFolder(readInstallFolder(folder));
+  const restoration = aboutFile(join(folder, bootstrapName), () => restoreFolder(readInstallFolder(folder)));
   const [file, keptFile] = [join(folder, bootstrapName), join(folder, originalName)];
   if (restoration.how === "kept") restoreOriginal(file, keptFile);
   else if (restoration.how === "state") replaceFile(file, restoration.bytes);

@@ -12,10 +12,10 @@ import { interruptible } from "./interruptible.ts";
 import type { Output } from "./output.ts";
 import { program } from "../runtime/project-files.js";
 
-const nameOption = ["--name <name>", "the lab's name", labName, defaultLabName] as const;
+const nameOption = ["--name <name>", "name of the lab", labName, defaultLabName] as const;
 
 /** For commands that can also be about a real cluster: then no lab is named. */
-export const labOption = ["--name <lab>", `the lab on this machine (default: ${defaultLabName})`, labName] as const;
+export const labOption = ["--name <lab>", "name of a lab on this machine", labName] as const;
 
 interface UpOptions {
   readonly name: string;
@@ -28,7 +28,7 @@ interface UpOptions {
 /** `lab up`, `down`, `finish` and `enter`: the local stack's deploy and destroy run the first two. */
 export function labCommand(output: Output): Command {
   return new Command("lab")
-    .description("a cluster being born on this machine (root only)")
+    .description("Run a cluster that is being bootstrapped on this machine (root only)")
     .enablePositionalOptions()
     .addCommand(upCommand(output))
     .addCommand(downCommand(output))
@@ -38,15 +38,16 @@ export function labCommand(output: Output): Command {
 
 function upCommand(output: Output): Command {
   return new Command("up")
-    .description("bring a lab up; what is left of one of this name goes first")
+    .description("Create a lab, after removing what is left of another one with its name")
     .option(...nameOption)
-    .addOption(new Option("--nodes <number>", "how many nodes it has").choices(["1", "2", "3"]).default("1"))
-    .addOption(new Option("--ip-family <family>", "of its networks").choices(ipFamilies).default("IPv4"))
-    .option("--ipi", "let the bootstrap machine come and go as with `openshift-install create cluster`", false)
-    .requiredOption("--payload <file>", "what Ignition lays down on its bootstrap machine")
+    .addOption(new Option("--nodes <number>", "number of nodes").choices(["1", "2", "3"]).default("1"))
+    .addOption(new Option("--ip-family <family>", "IP family of the networks").choices(ipFamilies).default("IPv4"))
+    .option("--ipi", "create and remove the bootstrap machine as openshift-install create cluster does", false)
+    .requiredOption("--payload <file>", "payload of the bootstrap machine")
     .action(async ({ name, ipFamily, nodes, ipi, payload: file }: UpOptions) => {
       mustBeRoot();
       const payload = readUserFile(file, "deploy the stack local-bootstrap, which makes it");
+      output.doing(`Starting the lab ${name}`);
       const begin = Date.now();
       const say = (line: string) => {
         output.text(`${((Date.now() - begin) / 1000).toFixed(1).padStart(5)} s  ${oneLine(line)}\n`);
@@ -70,10 +71,11 @@ function upCommand(output: Output): Command {
 
 function downCommand(output: Output): Command {
   return new Command("down")
-    .description("take a lab away, wherever it stands")
+    .description("Remove a lab, also one that was created only in part")
     .option(...nameOption)
     .action(async ({ name }: { name: string }) => {
       mustBeRoot();
+      output.doing(`Removing the lab ${name}`);
       const { Lab } = await import("../../lab/lab.ts");
       await Lab.down(name, labFolder(name));
       output.text(`The lab ${name} is gone.\n`);
@@ -82,24 +84,25 @@ function downCommand(output: Output): Command {
 
 function finishCommand(output: Output): Command {
   return new Command("finish")
-    .description("end the bootstrap, as it ends when the permanent control plane is there")
+    .description("End the bootstrap, as when the permanent control plane is ready")
     .option(...nameOption)
     .action(async ({ name }: { name: string }) => {
       mustBeRoot();
       const lab = await runningLab(name);
+      output.doing("Ending the bootstrap");
       await lab.completeBootstrap();
       const removed = lab.bootstrap.isRemoved ? " The installer has removed the bootstrap machine." : "";
-      output.text(`The bootstrap has ended: the cluster stands alone.${removed}\n`);
+      output.text(`The bootstrap has ended.${removed}\n`);
     });
 }
 
 function enterCommand(output: Output): Command {
   return (
     new Command("enter")
-      .description("a shell, or a command, on one of the lab's machines")
+      .description("Run a command or a shell on a machine of the lab")
       .option(...nameOption)
-      .addArgument(new Argument("<machine>").choices(["bootstrap", "node-0", "node-1", "node-2"]))
-      .argument("[command...]", "what to run there (default: a shell)")
+      .addArgument(new Argument("<machine>", "machine of the lab").choices(["bootstrap", "node-0", "node-1", "node-2"]))
+      .argument("[command...]", "command to run (default: a shell)")
       // Options after the machine belong to the command that runs there.
       .passThroughOptions()
       .action(async (machine: string, given: string[], { name }: { name: string }) => {

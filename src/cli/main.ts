@@ -1,7 +1,9 @@
 import { inspect } from "node:util";
 import { Command, CommanderError, Help, type Option } from "commander";
 import { description, version } from "../core/package.ts";
-import { describeProblem, UserError } from "../core/errors.ts";
+import { describeProblem, type ProblemCode, UserError } from "../core/errors.ts";
+import { payloadVersion } from "../core/ignition/record.ts";
+import { acceptanceCommand } from "./acceptance.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -9,35 +11,49 @@ import { exampleCommand } from "./example.ts";
 import { gatherCommand } from "./gather.ts";
 import { ipiCommand } from "./ipi.ts";
 import { labCommand } from "./lab.ts";
-import { type Output, outputTo } from "./output.ts";
+import { type Ending, type JsonError, jsonErrorOf, type Output, outputTo } from "./output.ts";
 import { payloadCommand } from "./payload.ts";
 import { statusCommand } from "./status.ts";
 import { teardownCommand } from "./teardown.ts";
 import { verifyCommand } from "./verify.ts";
+import { webhooksCommand } from "./webhooks.ts";
 
-/** Runs one command. @returns the exit code: 0 success, 1 bad input, 2 wrong usage */
+/** Runs one command. @returns the exit code: 0 success, 1 bad input or a check that failed, 2 wrong usage */
 export async function main(
   argv: readonly string[],
   output: Output = outputTo(process.stdout, process.stderr),
 ): Promise<number> {
+  const program = createProgram(output);
+  const words = argv.slice(2);
+  const { exitCode, errors } = await run(program, words, output);
+  output.end({ exitCode, errors, json: jsonFor(program, words) });
+  return exitCode;
+}
+
+/** All commands, with their arguments and options. */
+export function createProgram(output: Output): Command {
   const program = new Command("konnectivity-bootstrap")
     .description(description)
-    .version(version)
+    .version(version, "-V, --version", "print the version; with --json, what a bug report needs")
     .enablePositionalOptions()
     .addCommand(ipiCommand(output))
     .addCommand(payloadCommand(output))
     .addCommand(configCommand(output))
+    .addCommand(webhooksCommand(output))
     .addCommand(exampleCommand(output))
     .addCommand(labCommand(output))
     .addCommand(verifyCommand(output))
     .addCommand(statusCommand(output))
     .addCommand(gatherCommand(output))
     .addCommand(teardownCommand(output))
+    .addCommand(acceptanceCommand(output))
     .addCommand(doctorCommand(output))
     .addCommand(completionCommand(output));
   // Commands that are added do not inherit these settings.
-  for (const command of [program, ...program.commands.flatMap((c) => [c, ...c.commands])])
+  for (const command of withSubcommands(program)) {
+    if (command.commands.length > 0) command.helpCommand("help [command]", "Print help for a command");
     command
+      .helpOption("-h, --help", "print help")
       .exitOverride()
       .showHelpAfterError("(--help shows how)")
       .configureHelp({ optionDescription, minWidthToWrap: 20 })
@@ -49,16 +65,79 @@ export async function main(
           output.usage(text);
         },
       });
+  }
+  return program;
+}
+
+const withSubcommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withSubcommands)];
+
+async function run(program: Command, words: readonly string[], output: Output): Promise<Omit<Ending, "json">> {
   try {
-    await program.parseAsync(argv);
-    return output.exitCode;
+    if (asksForVersions(words)) output.json(versions());
+    else await program.parseAsync(words, { from: "user" });
+    return { exitCode: output.exitCode, errors: [] };
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof UserError) for (const found of error.problems) output.error(describeProblem(found));
-    else output.usage(`${inspect(error)}\n`);
-    return 1;
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? { exitCode: 0, errors: [] } : { exitCode: 2, errors: [usageError(error)] };
+    if (error instanceof UserError) {
+      for (const found of error.problems) output.error(describeProblem(found));
+      const isUsage = error.problems.every(({ code }) => usageProblems.includes(code));
+      return { exitCode: isUsage ? 2 : 1, errors: error.problems.map(jsonErrorOf) };
+    }
+    output.usage(`${inspect(error)}\n`);
+    return { exitCode: 1, errors: [{ code: "unexpected", message: String(error) }] };
   }
 }
+
+/** Problems with the command line itself, which Commander does not find. */
+const usageProblems: readonly ProblemCode[] = [
+  "lab-or-cluster",
+  "verify-lab-only",
+  "pointer-option-without-url",
+  "pointer-option-invalid",
+  "pointer-option-not-honoured",
+  "pointer-scheme-unknown",
+  "pointer-url-invalid",
+];
+
+/** Commander's codes are like commander.unknownOption, and its messages are for a terminal. */
+function usageError({ code, message }: CommanderError): JsonError {
+  // Without a command it prints the help, and has nothing to say about it.
+  if (code === "commander.help") return { code: "missing-command", message: "name a command: --help lists them" };
+  return {
+    code: code.replace(/^commander\./, "").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+    message: message.replace(/^error: /, "").replaceAll("\n", " "),
+  };
+}
+
+/** Whether --json is among the words, and whether a result is one of several. */
+function jsonFor(program: Command, words: readonly string[]): Ending["json"] {
+  let command = program;
+  const own: string[] = [];
+  for (const word of words) {
+    if (word === "--") break;
+    own.push(word);
+    if (word.startsWith("-")) continue;
+    const below = command.commands.find((one) => one.name() === word);
+    // What follows is another program's command line.
+    if (below === undefined && command.registeredArguments.some(({ variadic }) => variadic)) break;
+    command = below ?? command;
+  }
+  if (!own.includes("--json")) return undefined;
+  return own.includes("--watch") ? "line" : "document";
+}
+
+/** Commander prints the version before it has seen the other options. */
+const asksForVersions = (words: readonly string[]) =>
+  words.length === 2 && words.includes("--json") && words.some((word) => word === "--version" || word === "-V");
+
+const versions = () => ({
+  version,
+  payloadVersion,
+  node: process.version,
+  platform: process.platform,
+  architecture: process.arch,
+});
 
 /** Commander does not mark the options that a command cannot do without. */
 function optionDescription(option: Option): string {

@@ -3,18 +3,23 @@ import type { BootstrapPayload } from "../core/bootstrap.ts";
 import type { Tunnel } from "../core/konnectivity/options.ts";
 import type { InspectedPayload, InspectedPointer } from "../core/ignition/inspect.ts";
 import { inLines } from "../core/printable.ts";
+import type { Difference } from "./payload-config.ts";
+import type { PayloadSource } from "./payload-source.ts";
 
 interface Build {
-  readonly metadata: { readonly clusterName: string; readonly infraID: string } | undefined;
-  readonly tunnel: Tunnel;
+  readonly source: PayloadSource;
   readonly payload: BootstrapPayload;
   readonly payloadFile: string;
   readonly pointer: { readonly bytes: number } | undefined;
   readonly pointerFile: string;
 }
 
-export function describeBuild({ metadata, tunnel, payload, payloadFile, pointer, pointerFile }: Build): string {
+export function describeBuild({ source, payload, payloadFile, pointer, pointerFile }: Build): string {
+  const { configFile, file, metadata } = source;
+  const { tunnel } = source.config;
   return inLines([
+    `config    ${configFile ?? "none: the defaults"}`,
+    `source    ${file}`,
     `cluster   ${metadata === undefined ? "not known (no metadata.json)" : `${metadata.clusterName} (${metadata.infraID})`}`,
     `release   ${payload.release}${typeof tunnel !== "string" && tunnel.release === "auto" ? ", read from bootkube.sh" : ""}`,
     `tunnel    ${describeTunnel(tunnel)}`,
@@ -38,7 +43,13 @@ function describeTunnel(tunnel: Tunnel): string {
   return `${tunnel.protocol} over ${tunnel.transport}, agents by ${tunnel.authentication}`;
 }
 
-export function describePayload(found: InspectedPayload): string {
+/** A payload that was compared with a config. */
+export interface Comparison {
+  readonly configFile: string;
+  readonly differences: readonly Difference[];
+}
+
+export function describePayload(found: InspectedPayload, compared?: Comparison): string {
   const { record, added } = found;
   const width = Math.max(...added.map(({ path }) => path.length));
   return inLines([
@@ -46,6 +57,7 @@ export function describePayload(found: InspectedPayload): string {
     `size      ${found.bytes} bytes, of which the tunnel is ${found.addedBytes}`,
     `sha512    ${found.sha512}`,
     ...describeSinceBuild(found.sinceBuild),
+    ...(compared === undefined ? [] : describeComparison(compared)),
     "",
     "options",
     ...indent(stringify(record.options, { lineWidth: 0 })),
@@ -56,6 +68,18 @@ export function describePayload(found: InspectedPayload): string {
     "bootkube.sh",
     ...indent(found.diff),
   ]);
+}
+
+/** Whether the config still says what the payload was built with. */
+function describeComparison({ configFile, differences }: Comparison): string[] {
+  if (differences.length === 0) return [`config    ${configFile}: the payload has the tunnel options of this file`];
+  const value = (one: unknown) => (one === undefined ? "not set" : JSON.stringify(one));
+  return [
+    `config    ${configFile}: the tunnel options differ; to use those of the file, build the payload again`,
+    ...differences.map(
+      ({ option, payload, config }) => `  ${option}: ${value(payload)} in the payload, ${value(config)} in the file`,
+    ),
+  ];
 }
 
 /** What openshift-install, or somebody else, did to the payload. Nothing for one that is as it was built. */

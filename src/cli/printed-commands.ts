@@ -11,11 +11,26 @@ const name = "konnectivity-bootstrap";
  * anywhere else it would offer to install a package of the same name, whoever published it.
  */
 export function ownCommand(words: readonly string[], workingDirectory = process.cwd()): string {
+  return [startOfOwn(workingDirectory), ...words.map(shellWord)].join(" ");
+}
+
+/**
+ * A text that recommends commands, with each as it runs in the working directory. Texts below the command line do not
+ * know how the program was started, so they name `npx konnectivity-bootstrap` and `npx cdktf`.
+ */
+export function asStarted(text: string, workingDirectory = process.cwd()): string {
+  const inProject = resolve(workingDirectory) === projectRoot ? "" : `cd ${shellWord(projectRoot)} && `;
+  return text
+    .replaceAll(`npx ${name}`, () => startOfOwn(workingDirectory))
+    .replaceAll(
+      /(cd (?:'[^']*'|\S+) && )?((?:[A-Z_]+=\S+ )*npx cdktf\b)/g,
+      (_, there: string | undefined, command: string) => `${there ?? inProject}${command}`,
+    );
+}
+
+function startOfOwn(workingDirectory: string): string {
   const inside = relative(workingDirectory, program);
-  const start = npxFindsUs(workingDirectory)
-    ? ["npx", name]
-    : ["node", shellWord(inside.startsWith("..") ? program : inside)];
-  return [...start, ...words.map(shellWord)].join(" ");
+  return npxFindsUs(workingDirectory) ? `npx ${name}` : `node ${shellWord(inside.startsWith("..") ? program : inside)}`;
 }
 
 /** A cdktf command for this config file. cdktf.json is in the project's folder, so it runs there and nowhere else. */

@@ -17,6 +17,8 @@ export interface ReportProps {
   readonly kubeconfig?: string;
   /** Whether Terraform runs it as the last step of a destroy. */
   readonly lastStep: boolean;
+  /** The cdktf command's output folder. @default - the one in cdktf.json */
+  readonly outputFolder?: string;
 }
 
 /** Everything that deploying and booting created, and whether it is gone. */
@@ -51,7 +53,7 @@ async function labRows(name: string): Promise<ReportRow[]> {
 }
 
 /** The resources of the platform's stack, and whether its state still has them. */
-async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): Promise<ReportRow[]> {
+async function stackRows(inputs: Inputs, { platform, lastStep, outputFolder }: ReportProps): Promise<ReportRow[]> {
   const stack = `${platform}-bootstrap`;
   const made = (await describedStacks(inputs))[stack] ?? [];
   const label = (type: string, name: string | undefined) => `${type}${name === undefined ? "" : ` ${name}`}`;
@@ -59,7 +61,8 @@ async function stackRows(inputs: Inputs, { platform, lastStep }: ReportProps): P
     // Terraform writes a shared state at its end, and runs this step only after everything else is gone.
     return made.map(({ type, name }) => ({ state: "gone", what: label(type, name) }));
   }
-  const inState = addressesIn(inputs, stack)?.filter((address) => !address.startsWith("terraform_data."));
+  const addresses = await addressesIn({ ...inputs, outputFolder }, stack);
+  const inState = addresses?.filter((address) => !address.startsWith("terraform_data."));
   if (inState === undefined)
     return [{ state: "not looked at", what: stack, note: "there is no state here: nothing was deployed from here" }];
   const again = `${configPrefix(inputs)}npx cdktf destroy '${platform}-*'`;

@@ -1,12 +1,12 @@
 import { Command } from "commander";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
-import { defaultLabName } from "../core/lab-layout.ts";
-import type { Outcome, VerifiedCheck } from "../cluster/verify.ts";
+import type { Check, Outcome, VerifiedCheck } from "../cluster/verify.ts";
+import { type ConfigOptions, noteConfig, withConfig } from "./config-option.ts";
 import { labOption, mustBeRoot, runningLab } from "./lab.ts";
 import { jsonOption, type Output } from "./output.ts";
 
-interface VerifyOptions {
+interface VerifyOptions extends ConfigOptions {
   readonly name?: string;
   readonly kubeconfig?: string;
   readonly finish?: boolean;
@@ -15,16 +15,24 @@ interface VerifyOptions {
 
 /** `verify`: seven validation steps and nine security scenarios, reported in one table. */
 export function verifyCommand(output: Output): Command {
-  return new Command("verify")
-    .description("prove the tunnel: seven steps and nine security scenarios, each with what was seen")
+  return withConfig(new Command("verify"))
+    .description("Verify the tunnel in seven steps and nine security scenarios, with the evidence for each")
     .option(...labOption)
-    .option("--kubeconfig <file>", "a real cluster instead: what its API alone can show, and nothing is changed")
-    .option("--finish", "also end the lab's bootstrap, and look at what is left")
+    .option("--kubeconfig <file>", "kubeconfig of a cluster: verify what its API shows, and change nothing")
+    .option("--finish", "also end the lab's bootstrap, and verify what is left")
     .option(...jsonOption)
     .action(async (options: VerifyOptions) => {
-      const rows = await verify(options);
-      if (options.json === true) output.json({ ...counts(rows), results: rows });
-      else output.text(table(rows));
+      output.doing("Checking the tunnel");
+      checkOptions(options);
+      const verified = await verifiedBy(options);
+      const { configFile } = verified;
+      noteConfig(output, options, configFile);
+      const { runChecks } = await import("../cluster/verify.ts");
+      const rows = await runChecks(await checksOf(verified, options), (title) => {
+        output.doing(`Checking: ${title}`);
+      });
+      if (options.json === true) output.json({ config: configFile ?? null, ...counts(rows), results: rows });
+      else output.text(table(rows), { passed: "good", failed: "bad", "not looked at": "unclear" });
       if (rows.some(({ result }) => result === "failed")) output.exitCode = 1;
     });
 }
@@ -36,17 +44,31 @@ export function checkOptions({ name, kubeconfig, finish }: VerifyOptions): void 
   if (wrong.length > 0) throw new UserError(...wrong.map((flag) => problem("verify-lab-only", { flag })));
 }
 
-async function verify(options: VerifyOptions): Promise<VerifiedCheck[]> {
-  checkOptions(options);
-  const { name = defaultLabName, kubeconfig, finish = false } = options;
-  const { runChecks } = await import("../cluster/verify.ts");
-  if (kubeconfig !== undefined) {
+/** A lab by its name, or a cluster by its kubeconfig. */
+type Verified = { readonly configFile?: string } & ({ readonly lab: string } | { readonly kubeconfig: string });
+
+/** What the options name, or else what the config file configures. */
+async function verifiedBy(options: VerifyOptions): Promise<Verified> {
+  const { name, kubeconfig, finish } = options;
+  if (kubeconfig !== undefined) return { kubeconfig };
+  if (name !== undefined) return { lab: name };
+  const { configuredSubject } = await import("./subject.ts");
+  const subject = await configuredSubject(options, "--kubeconfig or --name");
+  if ("lab" in subject) return subject;
+  const { configFile, noKubeconfig } = subject;
+  if (finish === true) throw new UserError(problem("finish-needs-lab", { file: configFile }));
+  if (subject.kubeconfig !== undefined) return { configFile, kubeconfig: subject.kubeconfig };
+  throw new UserError(problem("subject-unknown", { reason: noKubeconfig, flags: "--kubeconfig or --name" }));
+}
+
+async function checksOf(verified: Verified, { finish = false }: VerifyOptions): Promise<Check[]> {
+  if ("kubeconfig" in verified) {
     const { clusterChecks } = await import("../cluster/verify-cluster.ts");
-    return runChecks(await clusterChecks(kubeconfig));
+    return clusterChecks(verified.kubeconfig);
   }
   mustBeRoot();
   const { labChecks } = await import("../../lab/verify-lab.ts");
-  return runChecks(labChecks(await runningLab(name), { finish }));
+  return labChecks(await runningLab(verified.lab), { finish });
 }
 
 const count = (rows: readonly VerifiedCheck[], result: Outcome) => rows.filter((row) => row.result === result).length;

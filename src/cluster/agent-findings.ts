@@ -15,9 +15,9 @@ export interface AgentObservations {
 
 /** Why agents are not connected. */
 export function agentFindings({ server, agents, cluster, firewallCommand }: AgentObservations): Finding[] {
-  // Without a server no agent can be connected, and that is reported already.
+  // Without a server no agent can be connected, which another finding reports.
   if (server !== undefined && server.healthz !== 200) return [];
-  // Up to 4.13 an agent is ready whatever its connection does; the server knows better.
+  // Up to 4.13 an agent is ready even if it is not connected, so the server's count decides.
   const disconnected = agents.filter(({ runs, readyz }) => runs && (readyz !== 200 || server?.agents === 0));
   const pods = podsIn(cluster);
   const probed = new Set(agents.map(({ where }) => where));
@@ -34,7 +34,7 @@ export function agentFindings({ server, agents, cluster, firewallCommand }: Agen
   return withoutReason({ server, cluster, port }, disconnected);
 }
 
-/** The port at which agents arrive, by what the server or an agent was started with. */
+/** The port for agents, from the arguments of the server or of an agent. */
 function agentPort(
   server: ServerStatus | undefined,
   agents: readonly { readonly dials?: string | undefined }[],
@@ -56,7 +56,7 @@ interface AgentSide {
   readonly certificates: readonly Certificate[];
 }
 
-/** Why one agent is not connected, from what it says itself. */
+/** Why one agent is not connected, from its own log and sockets. */
 function explain(side: AgentSide, about: Pick<AgentFailure, "server" | "port" | "firewallCommand">): Finding[] {
   const { where, reason, dials, dialling, proxy } = side;
   const { server, port } = about;
@@ -68,24 +68,26 @@ function explain(side: AgentSide, about: Pick<AgentFailure, "server" | "port" | 
         code: "proxy-in-the-way",
         kind: "wrong",
         what: `the agent on ${where} dials through the proxy ${proxy}${reason === undefined ? "" : ` (${reason.words})`}`,
-        advice: `something puts HTTPS_PROXY into its pod: add the bootstrap address to noProxy`,
+        advice: `add the bootstrap address to noProxy, because something sets HTTPS_PROXY in the agent's pod`,
       },
     ];
   if (reason !== undefined)
     return [{ kind: "wrong", ...explanations[reason.code]({ ...failure, words: reason.words }) }];
-  if (dialling) return [{ kind: "wrong", ...portBlocked({ ...failure, words: "its dial has no answer" }) }];
+  if (dialling)
+    return [{ kind: "wrong", ...portBlocked({ ...failure, words: "its connection attempt gets no answer" }) }];
   if ((server?.agents ?? 0) === 0) return [];
   return [
     {
       code: "agent-away",
       kind: "note",
-      what: `the agent on ${where} does not say that it is connected, nor why not: it starts, or hangs`,
-      advice: "look again; until the server drops an agent that hangs (25 s), calls that are given to it fail",
+      what: `the agent on ${where} reports neither a connection nor an error: it is starting, or it hangs`,
+      advice:
+        "check again in 30 s; calls through an agent that hangs fail until the server drops it, which takes up to 25 s",
     },
   ];
 }
 
-/** No agent gives a reason: concludes what it can from the server's sockets and from the API. */
+/** Without a reason from an agent: draws conclusions from the server's sockets and from the API. */
 function withoutReason(
   { server, cluster, port }: Pick<AgentObservations, "server" | "cluster"> & { readonly port: number },
   disconnected: readonly AgentStatus[],
@@ -99,18 +101,18 @@ function withoutReason(
       {
         code: "handshake-fails",
         kind: "wrong",
-        what: `${server.formerPeers.join(", ")} come to port ${port} but do not stay: the port is open, the TLS handshake fails`,
-        advice: "look at a node too (--node), or at its agent's log: crictl logs there",
+        what: `connections from ${server.formerPeers.join(", ")} reach port ${port} but end at once: the port is open, but the TLS handshake fails`,
+        advice: "check a node too (--node), or read its agent's log with crictl logs",
       },
     ];
-  // A closed connection may leave a trace on the other side only, so its absence here proves nothing.
+  // A closed connection may leave a trace only on the other side, so its absence here proves nothing.
   if (running.length > 0 && disconnected.length === 0)
     return [
       {
         code: "not-connected",
         kind: "wrong",
         what: `agents run on ${running.join(", ")}, but none is connected: port ${port} is blocked, or the TLS handshake fails`,
-        advice: "a node knows which: look at one too (--node)",
+        advice: "check a node too (--node) to find out which",
       },
     ];
   if (stuck.length > 0 && running.length === 0)
@@ -118,8 +120,8 @@ function withoutReason(
       {
         code: "agents-do-not-start",
         kind: "waiting",
-        what: `no agent's pod runs: ${stuck.map(({ node, state }) => `${state} on ${node}`).join(", ")}`,
-        advice: events.at(-1) ?? `oc -n ${namespace} describe pods`,
+        what: `no agent pod is running: ${stuck.map(({ node, state }) => `${state} on ${node}`).join(", ")}`,
+        advice: events.at(-1) ?? `run oc -n ${namespace} describe pods`,
       },
     ];
   if (disconnected.length > 0)
@@ -127,18 +129,18 @@ function withoutReason(
       {
         code: "agent-starts",
         kind: "waiting",
-        what: `the agent on ${disconnected.map(({ where }) => where).join(", ")} has not said anything yet`,
-        advice: "wait a moment",
+        what: `the agent on ${disconnected.map(({ where }) => where).join(", ")} has not logged anything yet`,
+        advice: "wait a moment, then check again",
       },
     ];
   return [
     {
       code: "no-agent-yet",
       kind: "waiting",
-      what: "no agent is there yet: until the first one, webhooks, aggregated APIs, oc logs and oc exec fail with “No agent available”",
+      what: "no agent is running yet: until the first one connects, webhooks, aggregated APIs, oc logs and oc exec fail with “No agent available”",
       advice:
         events.at(-1) ??
-        "wait: agents start with the network of the first node (oc get nodes); where nodes are there already, look at one too (--node)",
+        "wait until the network of the first node is ready (oc get nodes), because agents start then; if a node is ready, check it too (--node)",
     },
   ];
 }
@@ -168,7 +170,7 @@ function certificateOn(server: ServerStatus | undefined, which: keyof TunnelName
 
 const portBlocked = ({ where, target, words, port, firewallCommand }: AgentFailure) => ({
   code: "port-blocked",
-  what: `${where} does not reach ${target}: ${words}; the port is blocked between them`,
+  what: `${where} cannot reach ${target}: ${words}; the port is blocked between them`,
   advice:
     `open TCP ${port} from the nodes to the bootstrap machine` +
     (firewallCommand === undefined ? "" : `; \`${firewallCommand}\` prints the rule`),
@@ -180,54 +182,55 @@ const explanations: Record<ReasonCode, (failure: AgentFailure) => Omit<Finding, 
   "no-route": portBlocked,
   refused: ({ where, target, words, port, server }) => ({
     code: "port-refused",
-    what: `${where} is refused at ${target} (${words}): a firewall rejects it, or the server listens elsewhere${server === undefined ? "" : ` (it listens on ${server.listens.join(", ") || "nothing"})`}`,
+    what: `${target} refuses the connection from ${where} (${words}): a firewall rejects it, or the server listens on another address${server === undefined ? "" : ` (it listens on ${server.listens.join(", ") || "nothing"})`}`,
     advice:
       `open TCP ${port} from the nodes to the bootstrap machine` +
       (server?.tunnel === "installer" ? "" : "; check tunnel.address and tunnel.listenAddress"),
   }),
   "not-resolved": ({ where, words }) => ({
     code: "name-not-resolved",
-    what: `${where} does not find the server's name (${words})`,
-    advice: "put tunnel.address into the nodes' DNS: agents ask their node's, not the cluster's",
+    what: `${where} cannot resolve the server's name (${words})`,
+    advice: "add tunnel.address to the nodes' DNS, because agents use the DNS of their node, not the cluster's",
   }),
   expired: ({ where, words, server }) => ({
     code: "certificate-expired",
-    what: `the agent on ${where} finds the server's certificate expired (${words})`,
+    what: `the server's certificate has expired for the agent on ${where} (${words})`,
     advice: expiredAdvice(server?.tunnel ?? "ours"),
   }),
   "not-yet-valid": ({ where, words }) => ({
     code: "clock-behind",
     what: `the clock of ${where} is behind the bootstrap machine's (${words})`,
-    advice: "mend the node's time (chronyc sources)",
+    advice: "correct the node's time (chronyc sources)",
   }),
   "unknown-ca": ({ where, words, server, sameCa }) => ({
     code: "tls-other-ca",
-    what: `the agent on ${where} does not know the server's CA (${words}): ${
+    what: `the agent on ${where} does not trust the server's certificate (${words}): ${
       sameCa === false
-        ? "its Secret is of another set of keys"
+        ? "its Secret belongs to other keys"
         : sameCa === true
-          ? "their files agree, but keys are read once, at start, so one of them runs with older ones; or something between them answers TLS itself"
-          : "its Secret is of another set of keys, or something between them answers TLS itself"
+          ? "their files are the same, but keys are read only at the start, so one of them uses older keys; or something between them terminates TLS"
+          : "its Secret belongs to other keys, or something between them terminates TLS"
     }`,
     advice:
       sameCa === true
-        ? `start the agents again: oc -n ${namespace} delete pods --all`
-        : `put ${certificateOn(server, "ca")} of the bootstrap machine into secret/${agentSecretName}, then oc -n ${namespace} delete pods --all`,
+        ? `restart the agents: oc -n ${namespace} delete pods --all`
+        : `copy ${certificateOn(server, "ca")} from the bootstrap machine to secret/${agentSecretName}, then run oc -n ${namespace} delete pods --all`,
   }),
   "other-name": ({ where, words }) => ({
     code: "tls-other-name",
-    what: `the agent on ${where} dials a server whose certificate is for another address (${words}): the bootstrap machine's changed`,
-    advice: "the bootstrap's etcd has the old address too: start the installation again, with a fixed address",
+    what: `the agent on ${where} dials a server whose certificate is for another address (${words}): the bootstrap machine's address has changed`,
+    advice:
+      "start the installation again with a fixed address, because etcd on the bootstrap machine uses the old address too",
   }),
   "certificate-refused": ({ where, words, server }) => ({
     code: "tls-agent-refused",
-    what: `the server refuses the certificate of the agent on ${where} (${words}): it is expired, or of another CA`,
-    advice: `compare tls.crt of secret/${agentSecretName} with ${certificateOn(server, "agent")} on the machine; then oc -n ${namespace} delete pods --all`,
+    what: `the server refuses the certificate of the agent on ${where} (${words}): it has expired, or another CA issued it`,
+    advice: `compare tls.crt of secret/${agentSecretName} with ${certificateOn(server, "agent")} on the bootstrap machine, then run oc -n ${namespace} delete pods --all`,
   }),
   "token-refused": ({ where, words }) => ({
     code: "token-refused",
     what: `the server refuses the token of the agent on ${where} (${words})`,
     advice:
-      "the server has tokens reviewed by the bootstrap kube-apiserver: is that up, and is the ClusterRoleBinding there?",
+      "check that the bootstrap kube-apiserver, which reviews the tokens, is running, and that the ClusterRoleBinding exists",
   }),
 };

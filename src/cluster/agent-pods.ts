@@ -15,9 +15,11 @@ export interface AgentPod {
   /** Whether its readiness does not depend on a connection: the agents of the installer's own tunnel have no such probe. */
   readonly unprobed?: true;
   readonly restarts: number;
-  /** The address and port that it dials. @default - its arguments do not say it */
+  /** The security context constraint that admitted it. @default - the API says none */
+  readonly scc?: string;
+  /** The address and port that it dials. @default - not in its arguments */
   readonly dials?: string;
-  /** @default - the API could not get it */
+  /** @default - the API did not return it */
   readonly log?: string;
   /** Why there is no log. Through the bootstrap kube-apiserver a log needs the tunnel. */
   readonly noLog?: string;
@@ -26,7 +28,7 @@ export interface AgentPod {
   readonly pki?: string;
 }
 
-/** What the API reports about the agents, or why it could not be asked. */
+/** What the API reports about the agents, or why the request failed. */
 export type AgentPods =
   | {
       /** Whether the bootstrap has ended, by the condition that openshift-install waits for. */
@@ -34,7 +36,7 @@ export type AgentPods =
       readonly pods: readonly AgentPod[];
       /** How many nodes the cluster has. @default - they could not be listed */
       readonly nodes?: number;
-      /** Warnings of the tunnel's namespace: what kept something from starting. */
+      /** Warning events in the tunnel's namespace, which say why something did not start. */
       readonly events: readonly string[];
     }
   | { readonly unreachable: string };
@@ -56,7 +58,7 @@ export async function collectAgentPods(api: ClusterApi, logLines: number): Promi
       events: [...new Set(sentences)],
     };
   } catch (error) {
-    return { unreachable: `${api.server} cannot be asked: ${describeApiError(error)}` };
+    return { unreachable: `the request to ${api.server} failed: ${describeApiError(error)}` };
   }
 }
 
@@ -86,6 +88,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
   const dials = dialledBy(spec);
   const pki = metadata?.annotations?.["konnectivity-bootstrap/pki"];
   const [container] = status?.containerStatuses ?? [];
+  const scc = metadata?.annotations?.["openshift.io/scc"];
   let log: string | undefined;
   let noLog: string | undefined;
   try {
@@ -101,6 +104,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
     ...(!hasReadinessProbe(spec) && { unprobed: true as const }),
     restarts: container?.restartCount ?? 0,
     ...(pki !== undefined && { pki }),
+    ...(scc !== undefined && { scc }),
     ...(dials !== undefined && { dials }),
     ...(log !== undefined && { log }),
     ...(noLog !== undefined && { noLog }),
@@ -132,5 +136,5 @@ function messageOf({ code, body }: ApiException<unknown>): string {
   } catch {
     // Not every body is a Status object.
   }
-  return `it says ${code}`;
+  return `the API returned ${code}`;
 }

@@ -19,14 +19,14 @@ import { timeLimit } from "../core/time-limits.ts";
 /** Time limit of one request. */
 const seconds = () => timeLimit(20);
 
-/** Reads a kubeconfig of the user's. Throws a UserError if it is none. */
+/** Reads a kubeconfig of the user. Throws a UserError if it is not one. */
 export function readKubeconfig(file: string): KubeConfig {
-  const text = readUserFile(file, "give the kubeconfig of a cluster");
+  const text = readUserFile(file, "use the kubeconfig of a cluster");
   const config = new KubeConfig();
   try {
     config.loadFromString(text);
   } catch {
-    throw new UserError(problem("kubeconfig-invalid", { file, detail: "it is not the YAML of one" }));
+    throw new UserError(problem("kubeconfig-invalid", { file, detail: "it cannot be parsed" }));
   }
   config.makePathsAbsolute(dirname(resolve(file)));
   if (config.getCurrentCluster()?.server === undefined)
@@ -91,11 +91,11 @@ export async function ignoreNotFound<T>(response: Promise<T>): Promise<T | undef
 /** Why a request failed, in words. */
 export function describeApiError(error: unknown): string {
   if (error instanceof ApiException) {
-    if (error.code === 401) return "it does not know the kubeconfig's user (401)";
-    if (error.code === 403) return "the kubeconfig's user may not do that (403)";
-    return `it says ${String(error.code)}`;
+    if (error.code === 401) return "the API does not accept the kubeconfig's credentials (401)";
+    if (error.code === 403) return "the kubeconfig's user lacks the permission (403)";
+    return `the API returned ${String(error.code)}`;
   }
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "AbortError" || error.name === "TimeoutError") return `nothing came within ${seconds()} s`;
+  if (error.name === "AbortError" || error.name === "TimeoutError") return `no answer within ${seconds()} s`;
   return error.message.replace(/^.*reason: /s, "").split("\n")[0] ?? "";
 }

@@ -8,7 +8,7 @@ import { type ProbeResult, runProbe, type Transport } from "./probe.ts";
 export interface Target {
   /** The bootstrap machine and nodes that can be reached. */
   readonly transports: readonly Transport[];
-  /** The cluster's API. @default - not asked */
+  /** The cluster's API. @default - not used */
   readonly api?: ClusterApi;
   /** The command that prints this cluster's firewall rule. @default - not known */
   readonly firewallCommand?: string;
@@ -22,7 +22,7 @@ export interface Collected {
   readonly status: Status;
 }
 
-/** Asks all machines and the API once, in parallel, and diagnoses the tunnel. */
+/** Reads from all machines and the API once, in parallel, and diagnoses the tunnel. */
 export async function collect(target: Target, logLines: number): Promise<Collected> {
   const { transports, api, firewallCommand, machineRemoved } = target;
   const [probes, cluster] = await Promise.all([

@@ -8,7 +8,7 @@ import type { AgentStatus, Certificate, MachineStatus, ServerStatus } from "./ma
 export interface Observations {
   readonly machines: readonly MachineStatus[];
   readonly unreachable: readonly { readonly machine: string; readonly reason: string }[];
-  /** What the cluster's API reports. @default - not asked */
+  /** What the cluster's API reports. @default - not read */
   readonly cluster?: AgentPods;
   /** The command that prints this cluster's firewall rule, ready to run. @default - not known */
   readonly firewallCommand?: string;
@@ -17,7 +17,7 @@ export interface Observations {
 }
 
 export interface Status {
-  /** unknown: the observations do not tell. */
+  /** unknown: the observations are not sufficient. */
   readonly state: "carries" | "waiting" | "broken" | "ended" | "unknown";
   readonly server: ServerStatus | undefined;
   readonly agents: readonly AgentStatus[];
@@ -25,7 +25,7 @@ export interface Status {
   readonly findings: readonly Finding[];
 }
 
-/** If a certificate ends sooner than this, a long bootstrap may lose agents that have to reconnect. */
+/** If a certificate expires sooner than this, a long bootstrap can lose agents that have to reconnect. */
 const endsSoon = 2 * 3600_000;
 
 /** Explains what the observations mean. Pure. */
@@ -36,8 +36,8 @@ export function diagnose(observations: Observations): Status {
   const base = { server, agents, cluster };
   if (machineRemoved || server?.ended === true || (cluster !== undefined && "pods" in cluster && cluster.ended)) {
     const advice = machineRemoved
-      ? "the bootstrap machine is removed too: there is nothing left to do"
-      : "npx cdktf destroy removes the machine, when the cluster says that it may go";
+      ? "nothing to do: the bootstrap machine is removed too"
+      : "run npx cdktf destroy, which removes the machine as soon as the cluster no longer needs it";
     const what = "the bootstrap has ended, and the tunnel with it";
     return { ...base, state: "ended", findings: [{ code: "ended", kind: "note", what, advice }] };
   }
@@ -79,15 +79,15 @@ function unreachableFindings({ unreachable, cluster }: Observations): Finding[] 
   const findings = unreachable.map(({ machine, reason }): Finding => ({
     code: "machine-silent",
     kind: "unknown",
-    what: `${machine} cannot be looked at: ${reason}`,
-    advice: "check that ssh leads there without a password, as a user who may run sudo",
+    what: `${machine} cannot be checked: ${reason}`,
+    advice: "check that ssh connects to it without a password, as a user who can run sudo",
   }));
   if (cluster !== undefined && "unreachable" in cluster)
     findings.push({
       code: "api-silent",
       kind: "unknown",
       what: cluster.unreachable,
-      advice: "check the kubeconfig, and whether the API's load balancer has the bootstrap machine",
+      advice: "check the kubeconfig, and that the API's load balancer includes the bootstrap machine",
     });
   return findings;
 }
@@ -100,8 +100,8 @@ function noTunnelFindings({ unreachable, machines }: Observations): Finding[] {
     {
       code: "no-tunnel",
       kind: "wrong",
-      what: `there is nothing of a tunnel on ${machines.map(({ machine }) => machine).join(", ")}`,
-      advice: "give the bootstrap machine (--ssh); with tunnel: off there is none",
+      what: `no part of a tunnel runs on ${machines.map(({ machine }) => machine).join(", ")}`,
+      advice: "name the bootstrap machine (--ssh); with tunnel: off there is no tunnel",
     },
   ];
 }
@@ -123,8 +123,8 @@ function serverFindings(server: ServerStatus | undefined): Finding[] {
       {
         code: "set-up-failed",
         kind: "wrong",
-        what: `bootkube.sh fails in its stage ${failedStage}${said === undefined ? "" : `: ${said}`}`,
-        advice: "journalctl -u bootkube on the bootstrap machine; it is tried again and again",
+        what: `bootkube.sh fails in the stage ${failedStage}${said === undefined ? "" : `: ${said}`}`,
+        advice: "read journalctl -u bootkube on the bootstrap machine; systemd restarts bootkube.sh until it succeeds",
       },
     ];
   if (!wanted)
@@ -132,8 +132,8 @@ function serverFindings(server: ServerStatus | undefined): Finding[] {
       {
         code: "not-set-up",
         kind: "waiting",
-        what: "bootkube.sh has not come to the tunnel yet",
-        advice: "wait; journalctl -u bootkube on the bootstrap machine says where it is",
+        what: "bootkube.sh has not started the tunnel yet",
+        advice: "wait; journalctl -u bootkube on the bootstrap machine shows its progress",
       },
     ];
   return [
@@ -141,9 +141,9 @@ function serverFindings(server: ServerStatus | undefined): Finding[] {
       code: "server-down",
       kind: "wrong",
       what:
-        "the server does not run, so every call into the cluster waits for its time-out" +
-        (lastLogLine === undefined ? "" : `; its last words: ${lastLogLine}`),
-      advice: "on the bootstrap machine: crictl ps --all --name konnectivity-server, and journalctl -u kubelet",
+        "the server is not running, so every call into the cluster waits until it times out" +
+        (lastLogLine === undefined ? "" : `; the last line of its log: ${lastLogLine}`),
+      advice: "on the bootstrap machine, run crictl ps --all --name konnectivity-server and journalctl -u kubelet",
     },
   ];
 }
@@ -161,15 +161,15 @@ function certificateFindings(server: ServerStatus | undefined, agents: readonly 
     findings.push({
       code: "certificate-expired",
       kind: "wrong",
-      what: `certificates have expired: ${list(expired)}; agents that are connected stay so, but none can connect again`,
+      what: `certificates have expired: ${list(expired)}; agents stay connected, but cannot reconnect`,
       advice: expiredAdvice(server?.tunnel ?? "ours"),
     });
   if (ending.length > 0)
     findings.push({
       code: "certificate-ends-soon",
       kind: "note",
-      what: `certificates end within two hours: ${list(ending)}`,
-      advice: "agents that are connected stay so, but after that none can connect again",
+      what: `certificates expire within two hours: ${list(ending)}`,
+      advice: "agents stay connected after that, but cannot reconnect",
     });
   return findings;
 }
@@ -209,11 +209,11 @@ function surplusFindings(server: ServerStatus | undefined, cluster: AgentPods | 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 const dialReasons: Readonly<Record<string, string>> = {
-  no_agent: "while no agent was connected",
-  error_response: "an agent could not reach the address; the server's log has it",
-  backend_close: "the agent's connection broke",
+  no_agent: "no agent was connected",
+  error_response: "an agent could not reach the address, which is in the server's log",
+  backend_close: "the connection to the agent was lost",
   backend_dial_timeout: "an agent did not answer",
-  frontend_close: "the kube-apiserver gave up first",
+  frontend_close: "the kube-apiserver closed the connection first",
 };
 
 function dialFindings(server: ServerStatus | undefined): Finding[] {
@@ -226,7 +226,7 @@ function dialFindings(server: ServerStatus | undefined): Finding[] {
       code: "dial-errors",
       kind: "note",
       what: `calls that failed since the server started: ${errors.join(", ")}`,
-      advice: "only numbers that grow are of interest (--watch)",
+      advice: "check with --watch whether the numbers increase; if not, they are from the past",
     },
   ];
 }

@@ -15,7 +15,7 @@ interface NodeStatuses {
   readonly status?: { readonly nodeStatuses?: unknown };
 }
 
-/** Asks the cluster whether it still needs its bootstrap machine. It does not when all three conditions hold. */
+/** Reads whether the cluster still needs its bootstrap machine. It does not if all three conditions hold. */
 export async function readConditions(api: ClusterApi): Promise<Condition[]> {
   const operator = "operator.openshift.io";
   const [bootstrap, etcd, kubeApiServer, infrastructure] = await Promise.all([
@@ -36,7 +36,7 @@ function bootstrapComplete(status: string | undefined): Condition {
   return {
     name: "the bootstrap is complete",
     met: status === "complete",
-    seen: `ConfigMap kube-system/bootstrap ${status === undefined ? "is not there" : `says ${status}`}`,
+    seen: `ConfigMap kube-system/bootstrap ${status === undefined ? "does not exist" : `has status ${status}`}`,
   };
 }
 
@@ -49,19 +49,19 @@ const removedTypes: readonly string[] = ["EtcdBootstrapMemberRemoved", "EtcdBoos
  */
 function etcdMemberRemoved(etcd: Conditions | undefined): Condition {
   const name = "the bootstrap machine's etcd member is removed";
-  if (etcd === undefined) return { name, met: false, seen: "etcds/cluster is not there" };
+  if (etcd === undefined) return { name, met: false, seen: "etcds/cluster does not exist" };
   const conditions = objectsIn(etcd.status?.conditions);
   const removed = conditions.filter(({ type }) => removedTypes.includes(String(type)));
   const done = removed.find(({ status }) => status === "True");
-  if (done !== undefined) return { name, met: true, seen: `etcds/cluster says ${String(done.type)}=True` };
+  if (done !== undefined) return { name, met: true, seen: `etcds/cluster has ${String(done.type)}=True` };
   const reason = "BootstrapAlreadyRemoved";
   if (conditions.some((one) => one.type === "EtcdRunningInCluster" && one.status === "True" && one.reason === reason))
-    return { name, met: true, seen: `etcds/cluster says EtcdRunningInCluster=True, reason ${reason}` };
+    return { name, met: true, seen: `etcds/cluster has EtcdRunningInCluster=True, reason ${reason}` };
   const [other] = removed;
   const seen =
     other === undefined
       ? `etcds/cluster does not have the condition ${String(removedTypes[0])} yet, so the machine is still a member of etcd`
-      : `etcds/cluster says ${String(other.type)}=${String(other.status)}`;
+      : `etcds/cluster has ${String(other.type)}=${String(other.status)}`;
   return { name, met: false, seen };
 }
 
@@ -69,10 +69,10 @@ function etcdMemberRemoved(etcd: Conditions | undefined): Condition {
 function controlPlaneServes(kubeApiServer: NodeStatuses | undefined, topology: string | undefined): Condition {
   const needed = topology === "SingleReplica" ? 1 : 2;
   const name = `the API is served by ${needed === 1 ? "the node" : "two nodes"} of the control plane`;
-  if (kubeApiServer === undefined) return { name, met: false, seen: "kubeapiservers/cluster is not there" };
+  if (kubeApiServer === undefined) return { name, met: false, seen: "kubeapiservers/cluster does not exist" };
   const nodes = objectsIn(kubeApiServer.status?.nodeStatuses);
   const serving = nodes.filter(({ currentRevision: one }) => typeof one === "number" && one > 0).length;
-  return { name, met: serving >= needed, seen: `${serving} of ${nodes.length} nodes have a revision` };
+  return { name, met: serving >= needed, seen: `${serving} of ${nodes.length} nodes run a kube-apiserver revision` };
 }
 
 /** The objects in a list that an API returned, whatever else it contains. */

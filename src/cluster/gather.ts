@@ -5,7 +5,7 @@ import { isProbeSection } from "./probe.ts";
 import { statusText } from "./status-text.ts";
 
 /**
- * Everything that was collected, as files by path: without secrets, safe to print. Names that a machine or an API sent
+ * Everything that was collected, as files by path, without secrets and safe to print. Names that a machine or an API sent
  * are never used as paths.
  */
 export function gatheredFiles({ probes, cluster, status }: Collected, now: Date): Map<string, string> {
@@ -20,12 +20,12 @@ export function gatheredFiles({ probes, cluster, status }: Collected, now: Date)
     ...folders.map(({ given, safe }) => ({ given, safe, file: `${safe}/` })),
     ...logs.map(({ given, safe }) => ({ given, safe, file: logFile(safe) })),
   ].filter(({ given, safe }) => given !== safe);
-  const names = renamed.map(({ given, file }) => `${file} belongs to ${JSON.stringify(given)}`);
+  const names = renamed.map(({ given, file }) => `${file} was ${JSON.stringify(given)}`);
   add(
     "README",
     [
       `konnectivity-bootstrap ${version}, gathered ${now.toISOString()}\n\n${readme}`,
-      ...(names.length === 0 ? [] : [`Names that were changed to be file names:\n${names.join("\n")}`]),
+      ...(names.length === 0 ? [] : [`Names that were changed to valid file names:\n${names.join("\n")}`]),
     ].join("\n\n"),
   );
   add("status.txt", statusText(status));
@@ -81,12 +81,11 @@ function unknownSections(sections: ReadonlyMap<string, string>): string {
     .join("");
 }
 
-const readme = `status.txt is what the status command says. Each machine has a folder: what was asked there is in src/cluster/probe.sh of the
-project. It is read-only, and asks for no key, token or kubeconfig; logs are looked through for such things once more.
-unknown-sections.txt holds what a machine sent beside the answers to that. Characters that a terminal would obey are written
-as \\uXXXX in all files.`;
+const readme = `status.txt is the output of the status command. Each machine has a folder with the output of src/cluster/probe.sh. That script is
+read-only and collects no key, token or kubeconfig; in addition, such secrets are removed from logs. unknown-sections.txt
+contains output of a machine that the script does not produce. In all files, terminal control characters are written as \\uXXXX.`;
 
-/** Removes secrets. The probe asks for none, but a program's log may contain one. */
+/** Removes secrets. The probe collects none, but a program's log may contain one. */
 export function withoutSecrets(text: string): string {
   return text
     .replaceAll(/-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, "(a private key)")

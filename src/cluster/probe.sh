@@ -69,6 +69,19 @@ machine() {
     (. /etc/os-release && echo "system=${PRETTY_NAME}")
     echo "kernel=$(uname -r)"
     openssl version
+    echo "selinux=$(getenforce 2>/dev/null)"
+    echo "fips=$(cat /proc/sys/crypto/fips_enabled 2>/dev/null)"
+}
+
+# What SELinux has denied to the tunnel since the machine booted, and the word "end" if that is all of it.
+denials() {
+    local found
+    if found=$(ausearch --input-logs --message avc --start boot --raw 2>&1) || [ "${found}" = "<no matches>" ]; then
+        grep -E 'comm="proxy-(server|agent)"|konnectivity' <<<"${found}"
+        echo "end"
+    else
+        echo "${found}"
+    fi
 }
 
 # Prints the body, and the HTTP status code in the last line: 000 if nothing answers.
@@ -153,6 +166,7 @@ bootstrap_machine() {
     section healthz ask "http://127.0.0.1:${health_port}/healthz"
     section readyz ask "http://127.0.0.1:${health_port}/readyz"
     section metrics metrics "http://127.0.0.1:${admin_port}/metrics"
+    command -v ausearch >/dev/null && section denials denials
     section agent-port echo "${port}"
     section sockets ss -Htan "sport = :${port}"
     [ "${pid}" = "" ] || section arguments arguments "${pid}"

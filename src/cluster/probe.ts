@@ -6,20 +6,9 @@ export const probeScript = readProjectText("src/cluster/probe.sh");
 
 /** The sections that probe.sh prints; a test compares them. */
 export const machineSections = [
-  ...[
-    "machine",
-    "tunnel",
-    "record",
-    "ended",
-    "given-up",
-    "server-pod",
-    "stages",
-    "said",
-    "certificates",
-    "egress-selector",
-  ],
-  ...["kube-apiserver-config", "kube-apiserver", "healthz", "readyz", "metrics", "agent-port", "sockets", "arguments"],
-  ...["container", "log", "end"],
+  ...["machine", "tunnel", "record", "ended", "given-up", "server-pod", "stages", "said", "certificates"],
+  ...["egress-selector", "kube-apiserver-config", "kube-apiserver", "healthz", "readyz", "metrics", "denials"],
+  ...["agent-port", "sockets", "arguments", "container", "log", "end"],
 ];
 /** The sections of each agent, which are printed as `agent-<number>.<section>`. */
 export const agentSections = [
@@ -88,16 +77,16 @@ function outputOf(program: string, args: readonly string[], input: string): Prom
     let [stdout, stderr] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (part: string) => (stdout += part));
     child.stderr.setEncoding("utf8").on("data", (part: string) => (stderr += part));
-    // A program may end before it has read all input; how it ended says more than EPIPE.
+    // A program can end before it has read all input; its exit code says more than EPIPE.
     child.stdin.on("error", () => undefined).end(input);
     child.on("error", (error) => {
       clearTimeout(limit);
-      resolve({ stdout, complaint: `${program} cannot be run: ${error.message}` });
+      resolve({ stdout, complaint: `${program} cannot be started: ${error.message}` });
     });
     child.on("close", (code) => {
       clearTimeout(limit);
       const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== "");
-      resolve({ stdout, complaint: lines.at(-1) ?? `${program} ended with ${String(code)} and no answer` });
+      resolve({ stdout, complaint: lines.at(-1) ?? `${program} exited with ${String(code)} and no output` });
     });
   });
 }

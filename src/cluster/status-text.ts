@@ -5,26 +5,37 @@ import type { Finding } from "./finding.ts";
 import type { Certificate } from "./machine-status.ts";
 
 const states: Record<Status["state"], string> = {
-  carries: "the tunnel carries",
-  waiting: "the tunnel does not carry yet",
-  broken: "the tunnel does not carry",
+  carries: "the tunnel works",
+  waiting: "the tunnel does not work yet",
+  broken: "the tunnel does not work",
   ended: "the bootstrap has ended",
-  unknown: "not known: look at the bootstrap machine too (--ssh)",
+  unknown: "unknown: check the bootstrap machine too (--ssh)",
 };
+
+/** The words of the text that tell how the tunnel is. */
+export const statusVerdicts = {
+  [states.carries]: "good",
+  [states.waiting]: "unclear",
+  [states.broken]: "bad",
+  [states.ended]: "good",
+  wrong: "bad",
+  unknown: "unclear",
+  waiting: "unclear",
+} as const;
 
 /** The status as text for people, safe to print. It does not depend on the time, so that --watch can compare texts. */
 export function statusText(status: Status): string {
   const { state, server, agents, cluster, findings } = status;
   const incomplete = state === "unknown" && findings.some(({ kind }) => kind === "unknown");
   const lines: [string, string][] = [
-    ["tunnel", incomplete ? "not known: not everything could be looked at" : states[state]],
+    ["tunnel", incomplete ? "unknown: not everything could be checked" : states[state]],
   ];
   if (server !== undefined && state !== "ended") {
     if (server.tunnel === "installer") lines.push(["made by", "openshift-install"]);
     lines.push([
       "server",
       server.healthz === 200
-        ? `answers on ${server.machine}, listens for agents on ${server.listens.join(", ") || "nothing"}${tunnelNames[server.tunnel].readyzTells ? `, /readyz says ${server.readyz}` : ""}`
+        ? `answers on ${server.machine}, listens for agents on ${server.listens.join(", ") || "nothing"}${tunnelNames[server.tunnel].readyzTells ? `, /readyz returns ${server.readyz}` : ""}`
         : `does not answer on ${server.machine}`,
     ]);
     const from = server.peers.length === 0 ? "" : `, from ${server.peers.join(", ")}`;
@@ -35,7 +46,7 @@ export function statusText(status: Status): string {
     lines.push(...leaves.map((one): [string, string] => ["certificate", dates(one)]));
   }
   for (const { where, runs, readyz, certificates } of agents) {
-    const text = runs ? (readyz === 200 ? "connected" : "not connected") : "does not run";
+    const text = runs ? (readyz === 200 ? "connected" : "not connected") : "not running";
     const own = certificates.find(({ file }) => file === "tls.crt");
     lines.push(["agent", `on ${where}: ${text}${own === undefined ? "" : `; ${dates(own)}`}`]);
   }

@@ -11,8 +11,8 @@ export interface Swept {
 }
 
 /**
- * Sweeps the cluster of a kubeconfig. Never fails: whether the teardown goes on is for the gate to decide, and what stays
- * in the cluster does no harm.
+ * Sweeps the cluster of a kubeconfig. Never fails: only the gate can stop the teardown, and leftovers in the cluster are
+ * harmless.
  * @param infraId the expected cluster's; undefined if it is not known
  */
 export async function sweepCluster(
@@ -25,7 +25,7 @@ export async function sweepCluster(
     await requireCluster(api, infraId);
   } catch (error) {
     if (error instanceof UserError) return { unreachable: error.message };
-    return { unreachable: `The cluster cannot be asked: ${describeApiError(error)}.` };
+    return { unreachable: `The request to the cluster failed: ${describeApiError(error)}.` };
   }
   return sweep(api);
 }

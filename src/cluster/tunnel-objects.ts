@@ -9,7 +9,7 @@ export interface TunnelObject {
   readonly command: string;
   /** terminating: its deletion has begun */
   state(): Promise<"gone" | "terminating" | "left">;
-  /** Does not wait until it is gone. @returns whether it existed */
+  /** Does not wait for the end of the deletion. @returns whether it existed */
   delete(): Promise<boolean>;
 }
 

@@ -7,8 +7,8 @@ import { UserError, problem } from "../core/errors.ts";
 import { type Check, failed, type CheckResult, notLookedAt, passed, toChecks } from "./verify.ts";
 
 /**
- * What can be checked through the API of a real cluster, without changing anything there. A check that needs the machine
- * says what to run on it.
+ * The checks that are possible through the API of a real cluster, without changing anything there. A check that needs the
+ * machine prints the command to run on it.
  */
 export async function clusterChecks(file: string): Promise<Check[]> {
   const config = readKubeconfig(file);
@@ -32,12 +32,12 @@ export async function clusterChecks(file: string): Promise<Check[]> {
   const names = tunnelNames[tunnelOf(workload?.template.spec)];
   const certificate = (which: keyof TunnelNames["certificates"]) => `${names.tls}/${names.certificates[which]}`;
   const byToken = template.includes("--service-account-token-path=");
-  /** The agents' own arguments may settle it. */
+  /** The agents' own arguments can be sufficient. */
   const byCertificate = (run: Check["run"]) => () => {
     if (state.ended || workload === undefined || template.includes("--agent-cert=")) return run();
     return byToken
-      ? notLookedAt("agents have tokens instead of certificates")
-      : failed("agents are given neither a certificate nor a token (authentication: none)");
+      ? notLookedAt("agents use tokens instead of certificates")
+      : failed("agents have neither a certificate nor a token (authentication: none)");
   };
   const dial = `openssl s_client -connect ${dials} -alpn h2 -ign_eof`;
   const webhook = "create an object that one of your webhooks must allow, while the bootstrap runs";
@@ -45,14 +45,14 @@ export async function clusterChecks(file: string): Promise<Check[]> {
   return toChecks({
     "step-1": () =>
       passed(
-        `${server} answers, Kubernetes ${version}` +
+        `${server} responds, Kubernetes ${version}` +
           (state.ended
             ? ""
-            : "; the selector, on the bootstrap machine: grep egress-selector /etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"),
+            : "; to see the egress selector, run on the bootstrap machine: grep egress-selector /etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"),
       ),
     "step-2": onMachine(`crictl ps --name ${serverName}`),
     "step-3": () => (state.ended ? during("")() : agentsRun(state)),
-    "step-4": () => notLookedAt("no webhook is put into a real cluster"),
+    "step-4": () => notLookedAt("verify installs no webhook in a real cluster"),
     "step-5": during(webhook),
     "step-6": () => agentsAreRemoved(state),
     "step-7": () => notLookedAt("create an object that one of your webhooks must allow, after the bootstrap's end"),
@@ -65,12 +65,14 @@ export async function clusterChecks(file: string): Promise<Check[]> {
     "security-5": names.readyzTells
       ? () => (state.ended ? during("")() : agentsAreReady(pods))
       : during(
-          `agents of the installer's own tunnel have no readiness probe; on a node, must be 200: nsenter -t $(pgrep -xo proxy-agent) -n curl -o /dev/null -w '%{http_code}' 127.0.0.1:${ports.health}/readyz`,
+          `agents of the installer's own tunnel have no readiness probe; on a node, this must print 200: nsenter -t $(pgrep -xo proxy-agent) -n curl -o /dev/null -w '%{http_code}' 127.0.0.1:${ports.health}/readyz`,
         ),
     "security-6": during(webhook),
-    "security-7": byCertificate(during(`on a node, must end with "alert certificate required": ${dial} </dev/null`)),
+    "security-7": byCertificate(
+      during(`on a node, this must end with "alert certificate required": ${dial} </dev/null`),
+    ),
     "security-8": byCertificate(
-      during(`on a node, must end with "alert unknown ca": ${dial} -cert <any> -key <any> </dev/null`),
+      during(`on a node, this must end with "alert unknown ca": ${dial} -cert <any> -key <any> </dev/null`),
     ),
     "security-9": onMachine(`crictl logs $(crictl ps --name ${serverName} -q) 2>&1 | grep -E 'x509|tls: '`),
   });
@@ -84,12 +86,13 @@ interface AgentWorkload {
 }
 
 function agentsRun({ workload, pods }: AgentWorkload): CheckResult {
-  if (workload === undefined) return failed(`no ${agentName} in ${namespace}: not applied yet, or not this tunnel`);
+  if (workload === undefined)
+    return failed(`there is no ${agentName} in ${namespace}: it is not applied yet, or this is another tunnel`);
   const running = pods.filter(({ status }) => status?.phase === "Running").map(({ spec }) => spec?.nodeName ?? "?");
   const where = `${workload.kind} ${agentName}`;
   return running.length > 0
-    ? passed(`${where}; a pod runs on ${running.join(", ")}`)
-    : failed(`${where} is there, but none of its ${pods.length} pods runs`);
+    ? passed(`${where}; pods run on ${running.join(", ")}`)
+    : failed(`${where} exists, but none of its ${pods.length} pods is running`);
 }
 
 function agentsAreReady(pods: readonly V1Pod[]): CheckResult {
@@ -101,14 +104,14 @@ function agentsAreReady(pods: readonly V1Pod[]): CheckResult {
 }
 
 function agentsAreRemoved({ ended, workload, pods }: AgentWorkload): CheckResult {
-  if (!ended) return notLookedAt("the bootstrap has not ended: openshift-install wait-for bootstrap-complete");
+  if (!ended) return notLookedAt("the bootstrap has not ended yet: run openshift-install wait-for bootstrap-complete");
   const left = [
     ...(workload === undefined ? [] : [workload.kind]),
     ...(pods.length > 0 ? [`${pods.length} pods`] : []),
   ];
   return left.length === 0
-    ? passed(`no workload and no pod of it in ${namespace}`)
-    : failed(`left in ${namespace}: ${left.join(", ")}; oc delete namespace ${namespace}`);
+    ? passed(`no agent workload and no agent pod in ${namespace}`)
+    : failed(`left in ${namespace}: ${left.join(", ")}; run oc delete namespace ${namespace}`);
 }
 
 async function readAgentWorkload(api: ClusterApi): Promise<AgentWorkload> {

@@ -20,15 +20,15 @@ export interface VerifiedCheck extends CheckResult {
 
 /** Seven validation steps and nine security scenarios, in the order of the report. */
 export const titles = {
-  "step-1": "the cluster answers",
+  "step-1": "the cluster responds",
   "step-2": "the server runs on the bootstrap machine",
   "step-3": "agents run on the nodes",
   "step-4": "a webhook runs in the pod network",
   "step-5": "the bootstrap kube-apiserver reaches the webhook",
-  "step-6": "after the bootstrap's end the agents are removed",
+  "step-6": "the agents are removed after the bootstrap",
   "step-7": "a kube-apiserver without the tunnel reaches the webhook",
-  "security-1": "the server has the flag that makes agents prove themselves",
-  "security-2": "the flag's path is right",
+  "security-1": "the server has the flag that requires agents to authenticate",
+  "security-2": "the path in the flag is correct",
   "security-3": "the CA and its certificates are valid",
   "security-4": "the server is ready",
   "security-5": "the agents are ready",
@@ -51,11 +51,18 @@ export const toChecks = (runs: Readonly<Record<CheckId, Check["run"]>>): Check[]
 /** These run after everything else, because they may end the bootstrap, and the tunnel with it. */
 const last: readonly CheckId[] = ["step-6", "step-7"];
 
-/** Runs all checks, one after the other. A check that throws has failed. */
-export async function runChecks(checks: readonly Check[]): Promise<VerifiedCheck[]> {
+/**
+ * Runs all checks, one after the other. A check that throws has failed.
+ * @param begin called with the title of each check before it runs
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  begin: (title: string) => void = () => undefined,
+): Promise<VerifiedCheck[]> {
   const verified = new Map<CheckId, VerifiedCheck>();
   const ordered = [...checks.filter(({ id }) => !last.includes(id)), ...checks.filter(({ id }) => last.includes(id))];
   for (const { id, title, run } of ordered) {
+    begin(title);
     let outcome: CheckResult;
     try {
       outcome = await run();

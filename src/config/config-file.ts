@@ -9,7 +9,7 @@ import { readYaml, type YamlFile } from "./yaml-file.ts";
 
 /** A config file's values, with the defaults filled in. */
 export interface Config extends CommonConfig {
-  /** The tunnel of a machine that openshift-install creates: another port, unless the config names one. */
+  /** The tunnel of a machine that openshift-install creates. It has another default port. */
   readonly ipiTunnel: Tunnel;
   /** The options of each platform in it, by the platform's name. */
   readonly platforms: Readonly<Record<string, PlatformConfig>>;
@@ -39,7 +39,7 @@ export function useConfig<T>(
 }
 
 /**
- * The name of a platform's lab on this machine: with its defaults if the config does not have the platform.
+ * The name of a platform's lab on this machine; the default name if the config does not have the platform.
  * @returns undefined if the platform is a cloud
  */
 export function labNameIn(format: ConfigFormat, { platforms }: Config, platform: string): string | undefined {
@@ -62,7 +62,7 @@ export interface PartialConfig {
 export function readPartialConfig(
   format: ConfigFormat,
   file: string | undefined,
-  advice = "write one with `npx konnectivity-bootstrap config init <platform>`, or check its name",
+  advice = "create it with `npx konnectivity-bootstrap config init <platform>`, or check its name",
 ): PartialConfig {
   const yaml = file === undefined ? undefined : readYaml(file, advice);
   const locate = (found: Problem) => (yaml === undefined ? found : withPosition(found, yaml));
@@ -85,7 +85,7 @@ export function readPartialConfig(
   );
   const rest = withoutInvalid(format, value, paths);
   const config = withPlaceholders(format, toConfig(format, format.partialSchema.parse(rest), rest));
-  // An unknown key hides nothing but the option that it probably means.
+  // An unknown key affects only the option that it probably means.
   const invalid = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? [] : [issue.path.map(String).join(".")],
   );
@@ -98,9 +98,7 @@ function withPlatformName({ platforms }: ConfigFormat, found: Problem): Problem 
   if (found.code !== "option-unknown") return found;
   const [option = ""] = found.options ?? [];
   const platform = platforms.find(({ metadata }) => metadata?.key === option);
-  return platform === undefined
-    ? found
-    : problem("option-unknown", { option, hint: `; the platform is named ${platform.name} here` });
+  return platform === undefined ? found : problem("option-unknown", { option, hint: `; use ${platform.name}` });
 }
 
 /** @param value what was parsed: it has no defaults */
@@ -114,10 +112,10 @@ function toConfig(format: ConfigFormat, raw: RawConfig, value: unknown): Config 
   };
 }
 
-/** Problems with a value in the file; others only name an option that would help. */
+/** Problems with a value in the file. Other problems only name an option that solves them. */
 const aboutValues: readonly ProblemCode[] = ["option-unknown", "option-invalid", "combination-refused"];
 
-/** Adds the position of the first option that the file has; without one, of the part in which the first is missing. */
+/** Adds the position of the first option that the file contains, or else of the object that lacks the first option. */
 function withPosition(found: Problem, yaml: YamlFile): Problem {
   if (found.position !== undefined || !aboutValues.includes(found.code)) return found;
   const places = (found.options ?? []).map((option) => yaml.find(option));
@@ -154,13 +152,13 @@ function withPlaceholders(format: ConfigFormat, config: Config): Config {
 function templatesIn(value: unknown, path = "", above: readonly unknown[] = []): Problem[] {
   if (typeof value === "string" && hasTemplate(value))
     return [
-      problem("option-invalid", { option: path, found: JSON.stringify(value), expected: "a text without ${ and %{" }),
+      problem("option-invalid", { option: path, found: JSON.stringify(value), expected: "a value without ${ and %{" }),
     ];
   if (typeof value !== "object" || value === null || above.includes(value)) return [];
   return Object.entries(value).flatMap(([key, part]) => {
     const at = path === "" ? key : `${path}.${key}`;
     return hasTemplate(key)
-      ? [problem("option-invalid", { option: at, found: "a name with ${ or %{", expected: "one without" })]
+      ? [problem("option-invalid", { option: at, found: "a name with ${ or %{", expected: "a name without them" })]
       : templatesIn(part, at, [...above, value]);
   });
 }

@@ -9,7 +9,7 @@ import { architectures } from "./stream.ts";
 /** The user's files, as far as they depend on the platforms. */
 export interface ConfigFormat {
   readonly platforms: readonly Platform[];
-  /** The platforms that a real cluster can be on, which is all but the labs. */
+  /** The platforms for real clusters: all except the labs. */
   readonly clouds: readonly Platform[];
   /** Schema of the config file. */
   readonly schema: z.ZodType<RawConfig>;
@@ -59,27 +59,31 @@ const versionRange = pattern(
 const commonShape = (platforms: readonly Platform[]) => ({
   installDir: text("a folder")
     .default(".")
-    .describe('Folder in which "openshift-install create ignition-configs" ran.'),
+    .describe('The install folder, in which "openshift-install create ignition-configs" ran.'),
   infrastructureName: pattern(
     "an infra ID like prod-x7k2p (lower case letters, digits and -, at most 27)",
     infraIdPattern,
   )
     .optional()
-    .describe("The cluster's infra ID. Default: metadata.json's."),
+    .describe("The cluster's infra ID. Default: the one in metadata.json."),
   stream: text("a file")
     .optional()
-    .describe('File with what "openshift-install coreos print-stream-json" printed: names the machine image.'),
+    .describe('File with the output of "openshift-install coreos print-stream-json", which names the machine image.'),
   architecture: oneOf(...architectures)
     .default("x86_64")
-    .describe("The bootstrap machine's; the image's and the machine type's must be the same."),
+    .describe("Architecture of the bootstrap machine. The image and the machine type must match it."),
   tags: z
-    .record(z.string(), z.string({ error: "a text" }), { error: "an object of texts" })
+    .record(z.string(), z.string({ error: "a string" }), { error: "an object with string values" })
     .default({})
-    .describe("Your own tags, on every resource that accepts tags or labels."),
+    .describe("Your own tags, for every resource that accepts tags or labels."),
   firewall: oneOf("managed", "external")
     .default("managed")
-    .describe("`external`: no rule for the tunnel's port is made; the one that is needed is an output."),
-  replaceMachine: boolean().default(false).describe("Whether a changed payload replaces a running machine."),
+    .describe(
+      "`managed`: the stack creates the firewall rules for the tunnel's port. `external`: it only outputs the required rule.",
+    ),
+  replaceMachine: boolean()
+    .default(false)
+    .describe("Whether a change of the payload or of a machine option replaces a running machine."),
   state: stateSchema,
   providerVersions: providerVersionsSchema(platforms),
   teardown: z
@@ -87,15 +91,17 @@ const commonShape = (platforms: readonly Platform[]) => ({
       {
         kubeconfig: text("a file")
           .optional()
-          .describe("The cluster's kubeconfig. Default: KUBECONFIG's, or auth/kubeconfig in the install folder."),
+          .describe(
+            "The cluster's kubeconfig. Default: the environment's KUBECONFIG, or auth/kubeconfig in the install folder.",
+          ),
         waitMinutes: integer(0, 240)
           .default(0)
-          .describe("How long destroying waits for a cluster that still needs its bootstrap machine."),
+          .describe("How long a destroy waits while the cluster still needs its bootstrap machine."),
       },
       { error: "an object with kubeconfig, waitMinutes" },
     )
     .prefault({})
-    .describe("How the cluster is asked before its bootstrap machine is destroyed: docs/teardown.md."),
+    .describe("How a destroy checks whether the cluster still needs its bootstrap machine; see docs/teardown.md."),
   tunnel: tunnelSchema,
 });
 
@@ -107,5 +113,5 @@ function providerVersionsSchema(platforms: readonly Platform[]) {
   return z
     .strictObject(shape, { error: `an object with ${providers.map(({ name }) => name).join(", ")}` })
     .prefault({})
-    .describe("Which versions of the Terraform providers are taken.");
+    .describe("Version constraints of the Terraform providers.");
 }

@@ -3,7 +3,7 @@ import { isThere, readUserFile } from "../files/user-file.ts";
 import type { ConfigFormat } from "./config-format.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 
-/** What openshift-install left in its folder. */
+/** Files that openshift-install wrote to its folder. */
 export interface InstallDir {
   /** Text of bootstrap.ign. */
   readonly bootstrapIgn: string;
@@ -16,7 +16,7 @@ export function readInstallDir(format: ConfigFormat, folder: string): InstallDir
 }
 
 export function readBootstrapIgn(folder: string): string {
-  const advice = 'give the folder in which "openshift-install create ignition-configs" ran';
+  const advice = 'use the folder in which "openshift-install create ignition-configs" ran';
   return readUserFile(bootstrapIgnOf(folder), advice);
 }
 

@@ -10,7 +10,7 @@ import { isThere, readSmallFile, reasonOf } from "../files/user-file.ts";
 /** Real ones have a few megabytes. */
 const largest = 64 * 1024 * 1024;
 
-const advice = 'give the folder in which "openshift-install create ignition-configs" ran';
+const advice = 'use the folder in which "openshift-install create ignition-configs" ran';
 
 /** Reads what openshift-install wrote into its folder, as far as "create cluster" depends on it. */
 export function readInstallFolder(path: string): InstallFolder {

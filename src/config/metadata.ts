@@ -9,12 +9,12 @@ import type { Platform } from "./platform.ts";
 /** An infra ID. A platform may accept less. */
 export const infraIdPattern = /^[a-z0-9]([a-z0-9-]{0,25}[a-z0-9])?$/;
 
-/** The installer writes an empty string for what it does not know. Any other value is checked like the option. */
+/** The installer writes an empty string for unknown values. Any other value is checked like the option. */
 export const known = <T extends z.ZodType<string>>(kind: T) =>
   z.preprocess((value) => (value === "" ? undefined : value), kind.optional());
 
 /** Any text of metadata.json. */
-export const anyText = () => z.string({ error: "a text" });
+export const anyText = () => z.string({ error: "a string" });
 
 /** A platform's part of metadata.json. */
 export const metadataPart = <T extends z.ZodRawShape>(shape: T) => z.object(shape, { error: "an object" });

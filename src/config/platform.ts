@@ -6,7 +6,7 @@ import type { FirewallProgram } from "../core/konnectivity/firewall-commands.ts"
 import type { Tunnel } from "../core/konnectivity/options.ts";
 import type { Architecture, Stream } from "./stream.ts";
 
-/** Everything that the rest must know about a platform. Its stack is in stacks/platforms.ts, which loads it on demand. */
+/** What the rest of the code needs to know about a platform. Its stack is in stacks/platforms.ts, which loads it on demand. */
 export interface Platform<
   Name extends string = string,
   Schema extends z.ZodObject = z.ZodObject,
@@ -33,6 +33,8 @@ export interface Platform<
   readonly usesStream?: boolean;
   /** Commands that open the tunnel's port, for `payload firewall`. @default - it has no firewall that a program changes */
   readonly firewallCommands?: FirewallProgram;
+  /** Region and size of its machine, which identify nobody: for the report of `acceptance`. @default - none */
+  reportedFacts?(inputs: Inputs): Readonly<Record<string, string | number>>;
   /** Made-up values that make a complete config, for `example`: `config check` accepts them. */
   example(infraId: string): Example<z.input<Schema>, z.input<Metadata>>;
   /** @default - it is a cloud: the machine belongs to a real cluster and boots the payload from bootstrap.ign */
@@ -98,7 +100,7 @@ export interface PlatformContext<Metadata = unknown> {
   readonly sshKeys?: readonly string[];
   /** The user's own tags. */
   readonly tags: Readonly<Record<string, string>>;
-  /** There is no bootstrap.ign: nothing can be deployed, but everything can be destroyed. */
+  /** There is no bootstrap.ign: a destroy works, a deploy does not. */
   readonly destroyOnly: boolean;
   /** Other machines use the same state. */
   readonly sharedState: boolean;
@@ -118,7 +120,7 @@ export function invalid(context: PlatformContext, option: string, found: string,
   context.report(problem("option-invalid", { option, found, expected }));
 }
 
-/** A value from the config, or else from metadata.json: region, project, … Without it nothing can even be destroyed. */
+/** A value from the config, or else from metadata.json, such as the region. Even a destroy needs it. */
 export function required(
   value: { readonly given: string | undefined; readonly ofMetadata: string | undefined },
   context: PlatformContext,
@@ -131,8 +133,8 @@ export function required(
   if (context.metadataDamaged) return "";
   const why =
     ofMetadata === undefined
-      ? "metadata.json does not say it"
-      : `with a shared state the config says it, so that any machine can destroy; metadata.json has ${ofMetadata}`;
+      ? "metadata.json does not contain it"
+      : `required with a shared state, so that a destroy works on any machine; metadata.json has ${ofMetadata}`;
   invalid(context, option, "missing", `${expected} (${why})`);
   return ofMetadata ?? "";
 }
@@ -152,7 +154,7 @@ export function imageFor(
     context,
     option,
     "missing",
-    'an image, or `stream`, a file with what "openshift-install coreos print-stream-json" prints',
+    'an image, or `stream`, a file with the output of "openshift-install coreos print-stream-json"',
   );
   return placeholder;
 }
@@ -162,13 +164,15 @@ export function imageFor(
  * @param network a kind of networks that the cloud's firewall takes
  */
 export const accessOptions = <Network extends z.ZodType<string>>(network: () => Network) => ({
-  allowedBootstrapSshCidr: network().optional().describe("The network that may connect by ssh (22). Default: none."),
-  allowedBootstrapJournalCidr: network().optional().describe("Who may read the journal (19531). Default: nobody."),
+  allowedBootstrapSshCidr: network().optional().describe("The network that can connect with ssh (22). Default: none."),
+  allowedBootstrapJournalCidr: network()
+    .optional()
+    .describe("The network that can read the journal (19531). Default: none."),
 });
 
 type AccessOption = keyof ReturnType<typeof accessOptions>;
 
-/** ssh or the journal open to the whole world is possible, as in the UPI templates, but not without a warning. */
+/** ssh and the journal can be opened to everyone, as in the UPI templates, but with a warning. */
 export function warnOfWorld(
   platform: string,
   config: Readonly<Partial<Record<AccessOption, string>>>,
@@ -179,7 +183,7 @@ export function warnOfWorld(
     if (network?.endsWith("/0") !== true) continue;
     context.warn({
       code: "open-to-the-world",
-      message: `${platform}.${option} is ${network}: whoever can reach the machine can knock there; give the network that you work from.`,
+      message: `${platform}.${option} is ${network}, so everyone who can reach the machine can connect: use the network from which you work.`,
     });
   }
 }

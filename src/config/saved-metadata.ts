@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasResources, stateFileOf } from "../files/terraform-state.ts";
 import { writeUserFiles } from "../files/user-file.ts";
@@ -6,16 +6,19 @@ import type { ConfigFormat } from "./config-format.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 
 /**
- * Destroying must work after the install folder is gone. What is read of metadata.json is saved beside the local state for
- * that: names, region and project, no secret.
+ * The name of the file in the state folder. It contains what is read of metadata.json (names, region and project, no
+ * secret), so that a destroy works after the install folder was deleted.
  */
-/** Its name in the state folder. */
 export const savedMetadataFile = "cluster.json";
 
 const fileIn = (stateFolder: string) => join(stateFolder, savedMetadataFile);
 
-export function saveMetadata(stateFolder: string, metadata: Metadata): void {
-  writeUserFiles([{ file: fileIn(stateFolder), text: `${JSON.stringify(metadata, undefined, 2)}\n` }]);
+/** @returns the file, unless it already has this content */
+export function saveMetadata(stateFolder: string, metadata: Metadata): string | undefined {
+  const [file, text] = [fileIn(stateFolder), `${JSON.stringify(metadata, undefined, 2)}\n`];
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return undefined;
+  writeUserFiles([{ file, text }]);
+  return file;
 }
 
 /** @returns undefined if nothing was saved there */

@@ -9,18 +9,18 @@ import { configJsonSchema, schemaLine, type SchemaNode } from "./schema.ts";
 export function startingFile(format: ConfigFormat, platform: string, file: string): string {
   const { properties = {} } = configJsonSchema(format);
   const { usualOptions = [], usesStream = false } = format.clouds.find(({ name }) => name === platform) ?? {};
-  // Another platform is no default: uncommented, it would be deployed too.
+  // Other platforms are left out: uncommented, they would be deployed too.
   const shown = Object.entries(properties).filter(([key]) => key === platform || !isPlatform(format, key));
   return [
     schemaLine(file),
-    `# The bootstrap machine of one cluster; docs/configuration.md and docs/${platform}.md explain it.`,
+    `# The bootstrap machine of one cluster. See docs/configuration.md and docs/${platform}.md.`,
     "# Fill in the empty values. Commented lines show the defaults. Paths are relative to this file.",
     "",
     ...shown.flatMap(([key, node]) => {
       if (key === "installDir") return option(key, { ...node, default: undefined }, true, "ocp");
       if (key === "stream" && usesStream) return option(key, node, true, "coreos-stream.json");
       if (key === platform) return [...comment(node), `${key}:`, ...indent(optionsOf(node, usualOptions)), ""];
-      // Without a port, a stack and `ipi` use different ones.
+      // The default port depends on the command: stacks and `ipi` have different ones.
       return option(key, key === "tunnel" ? withoutOption(node, "port") : node, false);
     }),
   ].join("\n");
@@ -33,7 +33,7 @@ function optionsOf(node: SchemaNode, alsoOpen: readonly string[]): string[] {
   );
 }
 
-/** One option: its description, and its line, commented out unless it is open. */
+/** One option: its description and its line, which is a comment unless the user must fill it in. */
 function option(key: string, node: SchemaNode, open: boolean, value?: string): string[] {
   const line =
     value !== undefined
@@ -43,7 +43,7 @@ function option(key: string, node: SchemaNode, open: boolean, value?: string): s
   return [...comment(node), ...(open ? lines : lines.map((text) => `# ${text}`)), ""];
 }
 
-/** Objects of options show the defaults of their parts, unless they have a part without one: that must be given then. */
+/** The defaults of the options in an object. An object with a required option has no default. */
 function defaultOf(node: SchemaNode): unknown {
   const object = [node, ...(node.anyOf ?? [])].find(({ properties }) => properties !== undefined);
   const parts = object?.properties;

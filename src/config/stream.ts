@@ -27,8 +27,8 @@ export class Stream {
   }
 
   /**
-   * The error that the stream has no image of a kind.
-   * @param option that can name an image instead
+   * The error for a stream without an image of this kind.
+   * @param option the option that can name an image instead
    */
   lacks(image: string, option: string): UserError {
     return new UserError(problem("stream-lacks-image", { file: this.#file, what: image, option }));
@@ -37,7 +37,7 @@ export class Stream {
 
 /** Reads what `openshift-install coreos print-stream-json` printed. */
 export function readStream(file: string): Stream {
-  const text = readUserFile(file, 'save what "openshift-install coreos print-stream-json" prints there');
+  const text = readUserFile(file, 'save the output of "openshift-install coreos print-stream-json" to it');
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -19,11 +19,11 @@ export function readYaml(file: string, advice: string): YamlFile {
   const document = parseDocument(readUserFile(file, advice), { prettyErrors: true, lineCounter });
   const errors = [...document.errors, ...document.warnings].map((error) => {
     const [at] = error.linePos ?? [];
-    const place = at === undefined ? "" : ` at line ${at.line}, column ${at.col}`;
-    return problem("config-not-yaml", {
-      file,
-      detail: `${error.message.split("\n")[0]?.replace(/ at line.*$|; please use YAML.*$/, "") ?? ""}${place}`,
-    });
+    const detail = error.message.split("\n")[0]?.replace(/ at line.*$|; please use YAML.*$/, "") ?? "";
+    return {
+      ...problem("config-not-yaml", { file, detail }),
+      ...(at !== undefined && { position: { file, line: at.line, column: at.col } }),
+    };
   });
   if (errors.length > 0) throw new UserError(...errors);
   return {
@@ -40,14 +40,14 @@ function toValue(file: string, document: Document): unknown {
   try {
     return document.toJS() ?? {};
   } catch (error) {
-    // An alias of nothing is found only now.
+    // An alias without an anchor is detected only here.
     if (error instanceof ReferenceError)
       throw new UserError(problem("config-not-yaml", { file, detail: error.message }));
     throw error;
   }
 }
 
-/** Goes down from the root as far as the file has the option. */
+/** Follows the option's path from the root as far as the file contains it. */
 function offsetOf(document: Document, option: string): { offset: number; exact: boolean } {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;
@@ -63,7 +63,7 @@ function offsetOf(document: Document, option: string): { offset: number; exact: 
 
 const startOf = (node: unknown) => (node as Node | null | undefined)?.range?.[0];
 
-/** One key or index further. A key may contain dots itself, like a tag's: the longest one that fits is taken. */
+/** One key or index further. A key can contain dots itself, like a tag's, so the longest one that fits is used. */
 function stepInto(node: unknown, path: string): { at: unknown; node: unknown; rest: string } | undefined {
   const fits = (name: string) => path === name || path.startsWith(`${name}.`);
   const items = isMap(node)

@@ -14,7 +14,7 @@ import { serializeIgnition, type SerializedConfig, withDigest } from "./ignition
 import { UserError, problem, type Warning } from "./errors.ts";
 import type { Release } from "./releases.ts";
 
-/** A bootstrap machine's payload, and what was learned while it was built. */
+/** A bootstrap machine's payload, and what building it found out. */
 export interface BootstrapPayload extends SerializedConfig {
   readonly release: Release;
   /** The size of bootstrap.ign. */
@@ -23,7 +23,7 @@ export interface BootstrapPayload extends SerializedConfig {
   readonly firewall?: RequiredIngress;
   /** The public keys that it authorizes for core. */
   readonly sshKeys: readonly string[];
-  /** Whether the cluster is made up: then nothing may be deployed for it. */
+  /** Whether the cluster is only an example, for which nothing may be deployed. */
   readonly example: boolean;
   readonly warnings: readonly Warning[];
 }
@@ -33,7 +33,7 @@ export function makePayload(bootstrapIgn: string, tunnel: Tunnel, now: Date): Bo
   const { bootstrap, release, firewall, warnings, addition } = prepare(bootstrapIgn, tunnel, now);
   const originalBytes = Buffer.byteLength(bootstrapIgn);
   const sshKeys = sshKeysOf(bootstrap.config, "core");
-  // Without a tunnel of ours, the payload is bootstrap.ign itself, byte for byte.
+  // Without this project's tunnel, the payload is bootstrap.ign itself, byte for byte.
   const serialized =
     addition === undefined ? withDigest(bootstrapIgn) : serializeIgnition(transformIgnition(bootstrap, addition));
   return {
@@ -76,7 +76,7 @@ interface Prepared {
   readonly release: Release;
   readonly warnings: readonly Warning[];
   readonly firewall: RequiredIngress | undefined;
-  /** What goes into bootstrap.ign. */
+  /** What is added to bootstrap.ign. */
   readonly addition: Addition | undefined;
 }
 

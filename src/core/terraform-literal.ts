@@ -7,9 +7,9 @@ const template = /[$%]\{/;
 export const hasTemplate = (text: string) => template.test(text);
 
 /**
- * A text as Terraform code that means just this text. For texts that are not ours and may be anything, like paths; names
- * of things in a cloud are checked instead.
- * @param what it is, for the sentence that refuses it
+ * A text as Terraform code that means just this text. For texts from outside that can contain anything, such as paths; names
+ * of cloud resources are checked instead.
+ * @param what describes the text in the error
  */
 export function literal(text: string, what: string): string {
   if (confusesCdktf(text)) throw refusal(text, what);

@@ -3,7 +3,7 @@ import { UserError, problem } from "./errors.ts";
 /** Multiplies the time limits of the lab and of requests to a cluster, for machines that are much slower than usual. */
 export const timeoutVariable = "KONNECTIVITY_TIMEOUT_FACTOR";
 
-/** A time limit, in whatever unit it is given. */
+/** The time limit multiplied by the factor, in the unit in which it is given. */
 export const timeLimit = (usual: number): number => usual * timeoutFactor();
 
 /** 1 unless the variable has another value. */

@@ -58,7 +58,7 @@ export function replaceKeepingOriginal(props: Replacement): { readonly staleFile
   }
 }
 
-/** Puts the original back: it is renamed, so that there is no moment without it. */
+/** Restores the original by renaming it, so that it exists at every moment. */
 export function restoreOriginal(file: string, keptFile: string): void {
   orExplain(file, () => {
     renameDurably(keptFile, file);
@@ -97,10 +97,10 @@ function holds(file: string, bytes: Buffer): boolean {
   }
 }
 
-/** The file appears whole, and is on the disk when this returns. */
+/** The file is never incomplete, and is on the disk when this returns. */
 function writeDurably(file: string, bytes: Buffer): void {
   const partial = partialPath(file);
-  // Always the same name: what a killed run left is replaced by the next one.
+  // The name is always the same, so that the next run replaces what a killed run left.
   rmSync(partial, { force: true });
   try {
     writeWhole(partial, bytes);

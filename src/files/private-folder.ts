@@ -15,7 +15,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Warning } from "../core/errors.ts";
 import { shellWord } from "../core/shell-word.ts";
 
-/** In a `.gitignore`: everything in its folder, and itself. */
+/** Pattern for a `.gitignore` that ignores everything in its folder, including itself. */
 export const everything = ["*"];
 
 /**
@@ -41,9 +41,9 @@ export function makePrivateFolder(folder: string): string | undefined {
   return missing[0];
 }
 
-/** Takes a folder from everybody but its owner. A link is left alone, because it may lead to anybody's folder. */
+/** Makes a folder accessible only to its owner. A link is left unchanged, because it may lead to another user's folder. */
 export function keepPrivate(folder: string): void {
-  // Modes mean nothing there, and folders cannot be opened.
+  // Windows has no such modes, and folders cannot be opened there.
   if (process.platform === "win32") return;
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const mayStay = ["ENOTDIR", "ELOOP", "EPERM", "ENOTSUP"];
@@ -52,7 +52,7 @@ export function keepPrivate(folder: string): void {
     descriptor = openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     fchmodSync(descriptor, 0o700);
   } catch (error) {
-    // Somebody else's folder, or a file system without modes: as good as it gets.
+    // Another user's folder, or a file system without modes: nothing more can be done.
     if (!(error instanceof Error && "code" in error && mayStay.includes(String(error.code)))) throw error;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -60,7 +60,7 @@ export function keepPrivate(folder: string): void {
 }
 
 /**
- * Writes a `.gitignore`, unless there is one: `git add -A` would take what the folder holds.
+ * Writes a `.gitignore`, unless one exists: `git add -A` would add the content of the folder.
  * @returns the file, if it was written
  */
 export function ignoreInGit(folder: string, patterns: readonly string[]): string | undefined {
@@ -75,7 +75,7 @@ export function ignoreInGit(folder: string, patterns: readonly string[]): string
   try {
     writeSync(descriptor, `${patterns.join("\n")}\n`);
   } catch (error) {
-    // An empty one would look like the user's own.
+    // An empty file would look like the user's own.
     unlinkSync(file);
     throw error;
   } finally {
@@ -85,8 +85,8 @@ export function ignoreInGit(folder: string, patterns: readonly string[]): string
 }
 
 /**
- * Warns of a folder that does not protect the secrets in it: in a repository whose `.gitignore` there lacks them, because an
- * existing one is not changed, or with a mode that lets others replace them.
+ * Warns about a folder that does not protect its secrets: its `.gitignore`, which is never changed if it exists, does not
+ * list them, or its mode lets others replace them.
  * @param names files and folders with secrets
  */
 export function folderWarnings(folder: string, names: readonly string[]): Warning[] {
@@ -96,14 +96,14 @@ export function folderWarnings(folder: string, names: readonly string[]): Warnin
   if (missing.length > 0 && isInRepository(resolve(folder)))
     warnings.push({
       code: "not-ignored",
-      message: `${file} ${existsSync(file) ? "exists and was not changed" : "does not exist"}: add ${missing.join(" and ")} to it, or \`git add -A\` takes every secret of the cluster.`,
+      message: `${file} ${existsSync(file) ? "exists and was not changed" : "does not exist"}: add ${missing.join(" and ")} to it, or \`git add -A\` adds every secret of the cluster.`,
     });
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
   // In a folder with the sticky bit, like /tmp, nobody can replace the files of others.
   if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0 && process.platform !== "win32")
     warnings.push({
       code: "folder-writable",
-      message: `Others can write to ${folder} and replace what is in it: run \`chmod go-w ${shellWord(folder)}\`.`,
+      message: `Other users can write to ${folder} and replace the files in it: run \`chmod go-w ${shellWord(folder)}\`.`,
     });
   return warnings;
 }

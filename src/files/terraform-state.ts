@@ -45,8 +45,8 @@ function parse(file: string, text: string): StateJson {
 export const hasResources = (file: string) => /"resources": \[\s*\{/.test(textOf(file));
 
 /**
- * Whether a local state was lost. Terraform writes the file in place: killed at that moment it leaves an empty one, which
- * it takes for no state at all.
+ * Whether a local state was lost. Terraform writes the file in place. If it is killed at that moment, it leaves an empty file,
+ * which it treats like no state at all.
  */
 export function isStateLost(file: string): boolean {
   return existsSync(file) && textOf(file).trim() === "" && hasResources(stateBackupOf(file));

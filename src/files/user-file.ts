@@ -16,7 +16,7 @@ import { basename, dirname, join } from "node:path";
 import { UserError, problem } from "../core/errors.ts";
 import { everything, ignoreInGit, makePrivateFolder } from "./private-folder.ts";
 
-/** Reads a text file of the user's, or says in one sentence why not. */
+/** Reads a text file of the user. Throws a UserError if it cannot be read. */
 export function readUserFile(file: string, advice: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -26,7 +26,7 @@ export function readUserFile(file: string, advice: string): string {
 }
 
 /**
- * Reads a file that is at most so large. Only a regular one: reading a pipe or a device may never end.
+ * Reads a file up to a size limit. It must be a regular file: reading a pipe or a device may never end.
  * @returns undefined if there is none
  */
 export function readSmallFile(file: string, maxBytes: number, advice: string): Buffer | undefined {
@@ -37,7 +37,7 @@ export function readSmallFile(file: string, maxBytes: number, advice: string): B
     const stat = fstatSync(descriptor);
     if (stat.isDirectory()) throw refuse("it is a folder");
     if (!stat.isFile()) throw refuse("it is not a regular file");
-    if (stat.size > maxBytes) throw refuse(`it has ${stat.size} bytes, more than ${maxBytes}`);
+    if (stat.size > maxBytes) throw refuse(`it has ${stat.size} bytes, more than the limit of ${maxBytes}`);
     return readFileSync(descriptor);
   } catch (error) {
     if (error instanceof UserError) throw error;
@@ -48,7 +48,7 @@ export function readSmallFile(file: string, maxBytes: number, advice: string): B
   }
 }
 
-/** Whether there is a file, or says in one sentence why that cannot be known. */
+/** Whether a file exists. Throws a UserError if that cannot be determined. */
 export function isThere(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;
@@ -70,23 +70,23 @@ export function reasonOf(error: unknown, missing = "it does not exist"): string 
     EACCES: "permission denied",
     EPERM: "not permitted",
     EISDIR: "it is a folder",
-    ERR_FS_EISDIR: "a folder is in the way",
-    ENOTDIR: "a part of the path is not a folder",
+    ERR_FS_EISDIR: "a folder has that name",
+    ENOTDIR: "part of the path is not a folder",
     ENOSPC: "no space left",
     EROFS: "the file system is read-only",
-    EEXIST: "something is in the way",
-    ELOOP: "its links lead in a circle",
+    EEXIST: "something of that name already exists",
+    ELOOP: "its symbolic links form a loop",
     ENAMETOOLONG: "a name in its path is too long",
   };
   return known[code] ?? (code !== "" ? code : "unknown error");
 }
 
 /** What ENOENT means when something is written into a folder that exists. */
-export const nothingThere = "nothing can be created there";
+export const nothingThere = "nothing can be created in that folder";
 
 /**
- * Writes all of these files or none, readable for their owner only. Each appears whole: it is written beside its place
- * and then renamed.
+ * Writes all of these files or none, readable only by their owner. Each is written under another name and then renamed, so
+ * it is never incomplete.
  * @param secret names that git is to ignore in a folder that has no `.gitignore`; in a new folder it ignores everything
  */
 export function writeUserFiles(files: readonly { file: string; text: string }[], secret: readonly string[] = []): void {
@@ -103,14 +103,14 @@ export function writeUserFiles(files: readonly { file: string; text: string }[],
         const ignored = ignoreInGit(dirname(file), folder === undefined ? patterns : everything);
         if (ignored !== undefined) made.push(ignored);
       }
-      // Always the same name: what a killed run left is replaced by the next one.
+      // The name is always the same, so that the next run replaces what a killed run left.
       const partial = join(dirname(file), partialOf(basename(file)));
       rmSync(partial, { force: true });
       made.push(partial);
       writeWhole(partial, text);
       return { partial, file };
     });
-    // A folder in the way is what can still go wrong: known before the first file is replaced.
+    // The renames can still fail if a folder has the name of a file, so check this before the first one.
     for (const { file } of staged) {
       writing = file;
       if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
@@ -127,8 +127,8 @@ export function writeUserFiles(files: readonly { file: string; text: string }[],
 }
 
 /**
- * Writes a file that does not exist yet, readable for its owner only. It appears whole or not at all.
- * @param advice what to do if something of that name exists; it is not touched
+ * Writes a file that does not exist yet, readable only by its owner. It is never incomplete.
+ * @param advice what to do if something of that name exists, which is not changed
  */
 export function writeNewUserFile(file: string, bytes: Uint8Array, advice: string): void {
   const mustBeNew = () => {
@@ -141,7 +141,7 @@ export function writeNewUserFile(file: string, bytes: Uint8Array, advice: string
     rmSync(partial, { force: true });
     try {
       writeWhole(partial, bytes);
-      // Somebody else may have created it meanwhile.
+      // Another process may have created it in the meantime.
       mustBeNew();
       renameSync(partial, file);
     } catch (error) {

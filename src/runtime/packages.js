@@ -15,8 +15,8 @@ export function checkNode() {
 }
 
 /**
- * Installs the npm packages that package-lock.json names, unless they are there. Throws one sentence if that fails. For
- * npm scripts only: what runs during `cdktf destroy` must not replace the packages that the destroy itself runs with.
+ * Installs the npm packages that package-lock.json names, unless they are installed. Throws one sentence if that fails. Only
+ * for npm scripts: what runs during `cdktf destroy` must not replace the packages that the destroy itself uses.
  * @param {{ forTests: boolean }} options
  */
 export function ensureDependencies({ forTests }) {
@@ -49,15 +49,15 @@ export function npmCi(folder, ...options) {
         .split("\n")
         .map((line) => /^npm (?:error|ERR!) (?!code )(.+)/.exec(line)?.[1])
         .find((line) => line !== undefined) ?? "no reason given";
-    throw new Error(`"npm ci" failed (${reason.trim()}): run it in ${folder} and see.`);
+    throw new Error(`"npm ci" failed (${reason.trim()}): run it in ${folder} to see the error.`);
   }
 }
 
 /**
- * Explains an error whose cause is the installed npm packages. Other versions than the lock file's are no reason to stop
- * before something fails: a destroy must work after `git pull`, too.
+ * Explains an error that the installed npm packages cause. Versions that differ from the lock file's are not checked before
+ * something fails, because a destroy must also work after `git pull`.
  * @param {unknown} error
- * @returns {string | undefined} one sentence; undefined if the packages are not to blame
+ * @returns {string | undefined} one sentence; undefined if the packages are not the cause
  */
 export function packageProblem(error) {
   if (!(error instanceof Error)) return undefined;

@@ -59,11 +59,11 @@ export function appRunner(): string {
       megabytes: Math.max(...runs.map(({ megabytes }) => megabytes)),
     });
     const our = row(
-      `ours: ${ours.app}`,
+      `this project: ${ours.app}`,
       times.map((time) => time.ours),
     );
     const their = row(
-      `the template's: ${theirs.app}`,
+      `template of cdktf: ${theirs.app}`,
       times.map((time) => time.theirs),
     );
     const ratio = our.seconds / their.seconds;
@@ -86,8 +86,8 @@ export function appRunner(): string {
           ],
         ],
       ),
-      goal("at most 0.3 of the template's time", ratio <= 0.3),
-      goal("below 150 MB", our.megabytes < 150),
+      goal("at most 0.3 times the time of the template", ratio <= 0.3),
+      goal("peak memory below 150 MB", our.megabytes < 150),
     ].join("\n");
   } finally {
     rmSync(folder, { recursive: true, force: true });

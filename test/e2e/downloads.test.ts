@@ -181,7 +181,7 @@ describe("a file with another checksum", () => {
     const found = /sha512:[0-9a-f]{128}/.exec(said[1] ?? "")?.[0] ?? "";
     expect(found).not.toBe(kubernetes.digests.amd64);
     expect(said.slice(1)).toEqual([
-      `http://127.0.0.1:${port}${archivePath} has the checksum ${found}, not ${kubernetes.digests.amd64}: it is not used.`,
+      `http://127.0.0.1:${port}${archivePath} has checksum ${found} instead of ${kubernetes.digests.amd64}, so it is not used.`,
       cannot(/127\.0\.0\.1:\d+: wrong checksum/),
     ]);
     expect(inCache()).toEqual({});
@@ -192,7 +192,7 @@ describe("a file with another checksum", () => {
     await mirror(mutated(new RegExp(`proxy-agent/${kind}`)));
     await download();
     expect(said.at(-2)).toMatch(
-      new RegExp(`proxy-agent/${kind}/sha256:\\w+ has the checksum sha256:\\w+, not sha256:`),
+      new RegExp(`proxy-agent/${kind}/sha256:\\w+ has checksum sha256:\\w+ instead of sha256:`),
     );
     expect(said.at(-1)).toEqual(cannot(/127\.0\.0\.1:\d+: wrong checksum/));
     expect(Object.keys(inCache())).toEqual(["kubernetes"]);
@@ -218,7 +218,9 @@ describe("a download that is cut off", () => {
   it("is tried once more", async () => {
     await mirror(cutOff(1));
     await download({ kubernetes });
-    expect(said[1]).toMatch(/^A download was cut off \(127\.0\.0\.1:\d+: transfer closed .*\): trying once more\.$/);
+    expect(said[1]).toMatch(
+      /^A download was interrupted \(127\.0\.0\.1:\d+: transfer closed .*\): trying once more\.$/,
+    );
     expect(Object.keys(inCache())).toEqual(["kubernetes"]);
   });
 
@@ -343,7 +345,7 @@ describe("KONNECTIVITY_DOWNLOAD_MIRROR", () => {
   it.each(["mirror.example.com", "ftp://mirror.example.com", "no"])("refuses %s in one sentence", async (value) => {
     vi.stubEnv("KONNECTIVITY_DOWNLOAD_MIRROR", value);
     await expect(download()).rejects.toThrow(
-      'KONNECTIVITY_DOWNLOAD_MIRROR is neither "off" nor an address with http or https: correct it, or unset it.',
+      'KONNECTIVITY_DOWNLOAD_MIRROR is neither "off" nor a URL with http or https: correct it, or unset it.',
     );
   });
 });

@@ -65,14 +65,14 @@ describe("set-up on a machine without Go", () => {
   it("asks for it when something must be built, and names it", () => {
     const { status, said } = setUp(join(folder, "empty"), { KONNECTIVITY_DOWNLOAD_MIRROR: "off" });
     expect(said).toMatch(
-      /^These must be built from source: kube-apiserver \S+ and etcd \S+; proxy-server and proxy-agent \S+; the lab's webhook\. Install Go 1\.26\.2 or newer; .*\n$/,
+      /^These programs must be built from source: kube-apiserver \S+ and etcd \S+; proxy-server and proxy-agent \S+; the lab's webhook\. Install Go 1\.26\.2 or newer, or set .*\n$/,
     );
     expect(status).toBe(1);
   });
 
   it("asks for it before it downloads the rest", () => {
     const { status, said } = setUp(join(folder, "empty"));
-    expect(said).toMatch(/^These must be built from source: the lab's webhook\. Install Go/);
+    expect(said).toMatch(/^These programs must be built from source: the lab's webhook\. Install Go/);
     expect(status).toBe(1);
   });
 
@@ -82,7 +82,7 @@ describe("set-up on a machine without Go", () => {
     expect(said.split("\n")).toEqual([
       expect.stringMatching(/^Cannot download \(127\.0\.0\.1:1: Failed to connect [^;]*\): building from source\.$/),
       expect.stringMatching(
-        /^These must be built from source: kube-apiserver \S+ and etcd \S+; proxy-server and proxy-agent \S+\. Install Go/,
+        /^These programs must be built from source: kube-apiserver \S+ and etcd \S+; proxy-server and proxy-agent \S+\. Install Go/,
       ),
       "",
     ]);
@@ -91,7 +91,7 @@ describe("set-up on a machine without Go", () => {
 
   it("does not ask for what KONNECTIVITY_COMPONENTS names", () => {
     const { status, said } = setUp(join(folder, "empty"), { KONNECTIVITY_COMPONENTS: folder });
-    expect(said).toMatch(/^These must be built from source: the lab's webhook\. Install Go/);
+    expect(said).toMatch(/^These programs must be built from source: the lab's webhook\. Install Go/);
     expect(status).toBe(1);
   });
 

@@ -1,10 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { asStarted } from "../../src/cli/printed-commands.ts";
 import { projectRoot } from "../../src/runtime/project-files.js";
 import { readInputs } from "../../stacks/inputs.ts";
+import { withoutConfig } from "../../stacks/load.ts";
+import { runIn } from "../support/cli.ts";
 import {
   changedExample,
   exampleOf,
@@ -55,16 +58,84 @@ const run = (program: string, ...args: string[]) =>
     },
   });
 
+describe("what a synth writes outside its output folder", () => {
+  const written = (path: string) => `Created for the state, outside the output folder: ${path}.`;
+  const synth = () => synthesize(project.inputs(), project.outdir);
+
+  it("is the state folder, and is said once", () => {
+    projectWith(changedExample("aws"));
+    expect(synth()).toEqual([written(".state")]);
+    expect(readdirSync(join(project.folder, ".state")).sort()).toEqual([
+      ...[".gitignore", "aws-bootstrap.tfstate", "aws-bootstrap.tfstate.backup", "aws-teardown.tfstate"],
+      ...["aws-teardown.tfstate.backup", "cluster.json"],
+    ]);
+    const before = statSync(join(project.folder, ".state/cluster.json")).ino;
+    expect(synth()).toEqual([]);
+    expect(statSync(join(project.folder, ".state/cluster.json")).ino).toBe(before);
+    expect(readdirSync(project.folder).sort()).toEqual(
+      [".state", "cdktf.out", "coreos-stream.json", "konnectivity.yaml", "ocp"].sort(),
+    );
+  });
+
+  it("is each file that is new in a state folder that exists", () => {
+    projectWith(changedExample("aws"));
+    mkdirSync(join(project.folder, ".state"));
+    for (const name of [".gitignore", "aws-bootstrap.tfstate"]) project.write(`.state/${name}`, "");
+    const names = ["aws-bootstrap.tfstate.backup", "aws-teardown.tfstate", "aws-teardown.tfstate.backup"];
+    expect(synth()).toEqual([written([...names, "cluster.json"].map((name) => `.state/${name}`).join(", "))]);
+    project.write("ocp/metadata.json", JSON.stringify({ ...metadata, clusterName: "renamed" }));
+    expect(synth()).toEqual([written(".state/cluster.json")]);
+  });
+
+  it("is nothing where a deploy stops before it has a state", () => {
+    projectWith(changedExample("aws"), { shape: "none" });
+    expect(synth()).toEqual([]);
+    const inputs = project.inputs();
+    const payload = { present: true, text: "{}", sha512: "0".repeat(128), example: true } as const;
+    expect(synthesize({ ...inputs, payload }, project.outdir)).toEqual([]);
+    expect(existsSync(join(project.folder, ".state"))).toBe(false);
+  });
+
+  it("is printed by the app on stderr, and by the cdktf command with the annotations", () => {
+    projectWith(changedExample("aws"));
+    const { stdout, stderr } = run(process.execPath, "scripts/app.js");
+    const shown = `${written(relative(projectRoot, join(project.folder, ".state")))}\n`;
+    expect({ stdout, stderr }).toEqual({ stdout: "", stderr: shown });
+    rmSync(join(project.folder, ".state"), { recursive: true });
+    expect(annotations()["aws-bootstrap"]).toEqual([written(".state")]);
+  });
+});
+
+describe("without a config file", () => {
+  it("a synth describes the lab, and says the same as config check", async () => {
+    projectWith({});
+    rmSync(project.configFile);
+    const { status, stderr } = spawnSync(process.execPath, [join(projectRoot, "scripts/app.js")], {
+      cwd: project.folder,
+      encoding: "utf8",
+      env: { ...process.env, KONNECTIVITY_CONFIG: "", CDKTF_OUTDIR: project.outdir },
+    });
+    expect(status).toBe(0);
+    expect(stderr).toBe(
+      `There is no config file: ${withoutConfig.stacks}; ${withoutConfig.advice}.\nCreated for the state, outside the output folder: .state.\n`,
+    );
+    expect(readdirSync(join(project.outdir, "stacks"))).toEqual(["local-bootstrap", "local-teardown"]);
+    const { stdout } = await runIn(project.folder, { ...process.env, KONNECTIVITY_CONFIG: "" }, "config", "check");
+    for (const said of Object.values(withoutConfig)) expect(stdout).toContain(asStarted(said, project.folder));
+  });
+});
+
 describe("the app", () => {
   it("adds a platform's warning to that platform's stack, and a general one to the first", () => {
     projectWith(clouds("aws", "azure"));
+    project.synth();
     const said = annotations();
     expect(said["azure-bootstrap"]?.join()).toContain("azure.pointer is sas");
     expect(said["aws-bootstrap"]).toEqual([]);
     rmSync(join(project.folder, "ocp/bootstrap.ign"));
     const without = annotations();
-    expect(without["aws-bootstrap"]).toEqual([expect.stringContaining("nothing can be deployed") as string]);
-    expect(without["azure-bootstrap"]?.join()).not.toContain("nothing can be deployed");
+    expect(without["aws-bootstrap"]).toEqual([expect.stringContaining("you cannot deploy") as string]);
+    expect(without["azure-bootstrap"]?.join()).not.toContain("you cannot deploy");
   });
 
   it("prints warnings and errors", () => {
@@ -72,12 +143,12 @@ describe("the app", () => {
     const good = run(process.execPath, "scripts/app.js");
     expect(good.status).toBe(0);
     expect(good.stdout).toBe("");
-    expect(good.stderr).toMatch(/^warning: azure\.pointer is sas.*\nwarning: The rules/);
+    expect(good.stderr).toMatch(/^warning: azure\.pointer is sas.*\nwarning: The bootstrap machine's rules/);
     project.write("konnectivity.yaml", "tunnel: off\n");
     expect(run(process.execPath, "scripts/app.js")).toMatchObject({
       status: 1,
       stderr:
-        "error: The config names no platform, so there is nothing to describe: add aws, azure, google or local to it.\n",
+        "error: The config has no platform, so there is nothing to deploy: add aws, azure, google or local to it.\n",
     });
   });
 
@@ -109,7 +180,7 @@ describe("the app", () => {
     const { status, stderr } = run(process.execPath, "scripts/app.js");
     expect(status).toBe(1);
     expect(stderr).toMatch(
-      /^error: .*cdktf\.out\/stacks cannot be written: a part of the path is not a folder; nothing was changed\.\n$/,
+      /^error: .*cdktf\.out\/stacks cannot be written: part of the path is not a folder; nothing was changed\.\n$/,
     );
   });
 
@@ -140,7 +211,7 @@ describe("the app", () => {
     projectWith({ ...clouds("aws"), installDir: "circle" });
     const circle = join(project.folder, "circle");
     spawnSync("ln", ["-s", circle, circle]);
-    expect(() => project.inputs()).toThrow("bootstrap.ign cannot be read: its links lead in a circle");
+    expect(() => project.inputs()).toThrow("bootstrap.ign cannot be read: its symbolic links form a loop");
   });
 
   it("does not show a private key that was taken for a public one", () => {
@@ -155,9 +226,9 @@ describe("the app", () => {
     [
       "a name that Terraform would take for an expression",
       { tags: { "${foo}": "x" } },
-      ["tags.${foo} is a name with", "a name that AWS does not take"],
+      ["tags.${foo} is a name with", "a name that AWS does not accept"],
     ],
-    ["a tag that is the machine's own", { tags: { "Konnectivity-Bootstrap-Made-Of": "x" } }, ["is a name of ours"]],
+    ["a tag that is the machine's own", { tags: { "Konnectivity-Bootstrap-Made-Of": "x" } }, ["is a reserved name"]],
     [
       "a state that no backend would take",
       { state: { s3: { bucket: "UPPER case!", region: "nowhere", keyPrefix: "../x" } } },
@@ -171,11 +242,11 @@ describe("the app", () => {
   it("accepts a cluster whose name begins with a digit, where the cloud does", () => {
     const named = { metadata: { ...metadata, infraID: "4prod-x7k2p" }, files };
     expect(mistakesOf(changedExample("aws"), named)).toEqual([]);
-    expect(mistakesOf(changedExample("google"), named).join()).toContain("one that begins with a letter");
+    expect(mistakesOf(changedExample("google"), named).join()).toContain("one that starts with a letter");
   });
 
   it("reports an unknown YAML tag", () => {
-    expect(mistakesOf("installDir: !!js/function 'x'\n").join()).toContain("is not YAML that can be read");
+    expect(mistakesOf("installDir: !!js/function 'x'\n").join()).toContain("is not valid YAML");
   });
 
   it("names the config file in the command line for destroying, if it is not the usual one", () => {

@@ -114,7 +114,7 @@ describe("azure-bootstrap", () => {
     const project = new Project(changedExample("azure", {}, rest));
     try {
       const messages = project.inputs().warnings.map(({ message }) => message);
-      expect(messages.filter((text) => text.includes("its next run deletes them"))).toHaveLength(count);
+      expect(messages.filter((text) => text.includes("the next run of that code deletes them"))).toHaveLength(count);
     } finally {
       project.remove();
     }

@@ -32,7 +32,7 @@ describe("the config file", () => {
     const project = projectWith({}, { folder });
     rmSync(project.configFile);
     expect(() => project.inputs()).toThrow(
-      "it does not exist; write one with `npx konnectivity-bootstrap config init <platform>`, or check its name.",
+      "it does not exist; create it with `npx konnectivity-bootstrap config init <platform>`, or check its name.",
     );
   });
 
@@ -50,7 +50,7 @@ describe("the config file", () => {
       expect.stringContaining("tagz is not an option; did you mean tags"),
       expect.stringContaining("nowhere.json cannot be read"),
       expect.stringContaining("tunnel.address is 192.0.2.7; expected an address in the machine networks (10.0.0.0/16)"),
-      expect.stringContaining("aws.publicSubnet and aws.privateSubnet do not go together"),
+      expect.stringContaining("aws.publicSubnet and aws.privateSubnet cannot be combined"),
     ]);
   });
 
@@ -59,7 +59,7 @@ describe("the config file", () => {
     expect(mistakes({ ...wrong, stream: undefined }, {}, { publicSubnet: "subnet-0123456789abcdef1" })).toEqual([
       expect.stringContaining("a is not an option"),
       expect.stringContaining("region is not an option"),
-      expect.stringContaining("aws.publicSubnet and aws.privateSubnet do not go together"),
+      expect.stringContaining("aws.publicSubnet and aws.privateSubnet cannot be combined"),
       expect.stringContaining("aws.rhcosAmi is missing"),
     ]);
   });
@@ -75,8 +75,8 @@ describe("the config file", () => {
 
   it("is reported once for a damaged metadata.json, and for a damaged bootstrap.ign beside it", () => {
     const said = mistakes({}, { files: { ...files, "ocp/metadata.json": "{", "ocp/bootstrap.ign": "{" } });
-    expect(said.filter((sentence) => sentence.includes("metadata.json that openshift-install writes"))).toHaveLength(1);
-    expect(said).toContainEqual(expect.stringContaining("bootstrap.ign is not JSON"));
+    expect(said.filter((sentence) => sentence.includes("metadata.json of openshift-install"))).toHaveLength(1);
+    expect(said).toContainEqual(expect.stringContaining("bootstrap.ign is not valid JSON"));
     expect(said).not.toContainEqual(expect.stringContaining("there is no metadata.json"));
   });
 
@@ -92,11 +92,11 @@ describe("the config file", () => {
     [
       "another cluster's infra ID",
       { infrastructureName: "other-12345" },
-      `expected ${metadata.infraID}, as metadata.json says`,
+      `expected ${metadata.infraID}, the one in metadata.json`,
     ],
     ["an unknown architecture", { architecture: "s390x" }, 'architecture is "s390x"; expected x86_64 or aarch64.'],
-    ["a tag that is no text", { tags: { a: 1 } }, "tags.a is 1; expected a text."],
-    ["tags that are a list", { tags: ["a"] }, "expected an object of texts"],
+    ["a tag that is no text", { tags: { a: 1 } }, "tags.a is 1; expected a string."],
+    ["tags that are a list", { tags: ["a"] }, "expected an object with string values"],
     ["an unknown firewall", { firewall: "none" }, 'firewall is "none"; expected managed or external.'],
     ["a version that is none", { providerVersions: { aws: "newest" } }, "expected a version constraint like"],
     [
@@ -129,7 +129,7 @@ describe("the config file", () => {
     [
       "an expression of Terraform",
       { tags: { a: "${file(1)}" } },
-      'tags.a is "${file(1)}"; expected a text without ${ and %{.',
+      'tags.a is "${file(1)}"; expected a value without ${ and %{.',
     ],
     ["a stream that is none", { stream: "konnectivity.yaml" }, "konnectivity.yaml is not a CoreOS stream"],
     [
@@ -143,9 +143,9 @@ describe("the config file", () => {
 
   it("reports a damaged bootstrap.ign, and a release that lacks what an option needs", () => {
     expect(mistakes({}, { files: { ...files, "ocp/bootstrap.ign": "{" } })).toEqual([
-      expect.stringContaining("bootstrap.ign is not JSON"),
+      expect.stringContaining("bootstrap.ign is not valid JSON"),
     ]);
-    expect(mistakes({ tunnel: { transport: "tcp" } })).toEqual([expect.stringContaining("do not go together")]);
+    expect(mistakes({ tunnel: { transport: "tcp" } })).toEqual([expect.stringContaining("cannot be combined")]);
   });
 
   it("may name paths from its own folder, wherever it is read from", () => {
@@ -171,14 +171,14 @@ describe("the cluster", () => {
     expect(inputs.infraId).toBe("prod-x7k2p");
     expect(inputs.uniquePart).toMatch(/^[0-9a-f]{8}$/);
     expect(mistakes({}, { metadata: null })).toEqual([
-      "infrastructureName is missing; expected the cluster's infra ID (there is no metadata.json in ocp, and nothing is remembered).",
+      "infrastructureName is missing; expected the cluster's infra ID (there is no metadata.json in ocp, and no copy of it in the state folder).",
       expect.stringContaining("aws.region is missing"),
     ]);
   });
 
   it("of a damaged metadata.json is an error", () => {
     expect(mistakes({}, { files: { ...files, "ocp/metadata.json": '{"clusterName":"x"}' } })).toContainEqual(
-      expect.stringContaining("metadata.json that openshift-install writes: infraID is missing"),
+      expect.stringContaining("metadata.json of openshift-install: infraID is missing"),
     );
   });
 
@@ -214,20 +214,22 @@ describe("the cluster", () => {
       JSON.stringify({ resources: [{ type: "aws_instance" }] }, undefined, 2),
     );
     expect(() => project.inputs()).toThrow(
-      `The state folder .state holds the state of ${metadata.infraID}, which is still deployed, and this is other-12345`,
+      `The state folder .state contains the state of ${metadata.infraID}, which is still deployed, but this cluster is other-12345`,
     );
   });
 
   it("keeps its state outside the folder that is cleared", () => {
     const project = projectWith({ state: { local: { folder: "cdktf.out/stacks/state" } } });
-    expect(() => project.synth()).toThrow("state.local.folder is a folder in the output folder; expected another one");
+    expect(() => project.synth()).toThrow(
+      "state.local.folder is a folder in the output folder; expected a folder outside it",
+    );
     expect(existsSync(join(project.outdir, "stacks/aws-bootstrap/payload.ign"))).toBe(false);
   });
 
   it("is in the config with a shared state: any machine must be able to destroy", () => {
     expect(mistakes({ state: s3State })).toEqual([
-      `infrastructureName is missing; expected ${metadata.infraID} (with a shared state the config says it, so that any machine can destroy).`,
-      "aws.region is missing; expected the cluster's region (with a shared state the config says it, so that any machine can destroy; metadata.json has eu-central-1).",
+      `infrastructureName is missing; expected ${metadata.infraID} (required with a shared state, so that a destroy works on any machine).`,
+      "aws.region is missing; expected the cluster's region (required with a shared state, so that a destroy works on any machine; metadata.json has eu-central-1).",
     ]);
     const said = { state: s3State, infrastructureName: metadata.infraID };
     expect(mistakes(said, {}, { region: "eu-central-1" })).toEqual([]);

@@ -28,7 +28,7 @@ describe("the state of a stack", () => {
 
   it("is refused in a folder that cannot be created", () => {
     expect(() => stateOf({ local: { folder: "/proc/konnectivity" } })).toThrow(
-      "/proc/konnectivity cannot be written: nothing can be created there; nothing was changed.",
+      "/proc/konnectivity cannot be written: nothing can be created in that folder; nothing was changed.",
     );
   });
 

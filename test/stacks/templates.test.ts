@@ -184,7 +184,7 @@ describe("Terraform evaluates no template from an input file:", () => {
       expect(accepted).toEqual(["clusterName", "clusterID"]);
       expect(together).toBe("not in the code");
       for (const [path = "", sentence] of refusals)
-        expect(sentence).toMatch(path === "azure.cloudName" ? /^azure\.cloudName is / : new RegExp(`(metadata|cluster)\\.json is not the metadata\\.json that openshift-install writes: ${path} is ".*"; expected a`)); // prettier-ignore
+        expect(sentence).toMatch(path === "azure.cloudName" ? /^azure\.cloudName is / : new RegExp(`(metadata|cluster)\\.json is not a metadata\\.json of openshift-install: ${path} is ".*"; expected a`)); // prettier-ignore
     }
   });
 
@@ -199,7 +199,7 @@ describe("Terraform evaluates no template from an input file:", () => {
       config,
     }))) {
       expect(refusals.map(([path]) => path)).toEqual(read);
-      for (const [, sentence] of refusals) expect(sentence).toContain("coreos-stream.json does not have a");
+      for (const [, sentence] of refusals) expect(sentence).toContain("coreos-stream.json does not contain a");
       expect(together).toBe("not in the code");
     }
   });
@@ -236,8 +236,10 @@ it("does not use a line of bootstrap.ign that is not an ssh key", () => {
 
 describe("Terraform evaluates no template in the name of a file or folder:", () => {
   const config = sharedConfig;
-  const refused = expect.stringContaining(", which cannot stand in Terraform code as it is: ") as string;
-  const refusedState = expect.stringMatching(/^The path of the state is ".*MARKER-1.*", which cannot stand/) as string;
+  const refused = expect.stringContaining(", which cannot be used in Terraform code, because ") as string;
+  const refusedState = expect.stringMatching(
+    /^The path of the state is ".*MARKER-1.*", which cannot be used/,
+  ) as string;
   it.each<[string, Planted, string]>([
     ["the config file's", { configFile: `k${marker}.yaml` }, "escaped"],
     ["the config file's, with a shared state", { config, configFile: `k${marker}.yaml` }, "escaped"],
@@ -270,8 +272,8 @@ describe("the final check of the code", () => {
   ])("refuses code with a template that was neither checked nor escaped, and removes it: %s", (_, change) => {
     const sentences = outcomeOf({ config: changedExample("aws"), change }).split("\n");
     expect(sentences).toEqual([
-      expect.stringContaining('A part of the input is "${MARKER-1}", which cannot stand in Terraform code as it is: '),
-      expect.stringContaining('A part of the input is "%{MARKER-2}", which cannot stand in Terraform code as it is: '),
+      expect.stringContaining('Part of the input is "${MARKER-1}", which cannot be used in Terraform code, because '),
+      expect.stringContaining('Part of the input is "%{MARKER-2}", which cannot be used in Terraform code, because '),
     ]);
   });
 

@@ -30,8 +30,13 @@ export function run(...args: readonly string[]): Promise<Run> {
 }
 
 export function runWith(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Run> {
+  return runIn(process.cwd(), env, ...args);
+}
+
+/** Runs it in a folder. */
+export function runIn(cwd: string, env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Run> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { encoding: "utf8", env }, (error, stdout, stderr) => {
+    execFile(process.execPath, [program, ...args], { encoding: "utf8", env, cwd }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });

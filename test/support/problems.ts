@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { UserError, type Problem, type ProblemCode } from "../../src/core/errors.ts";
+import { phrasesIn } from "./prose.ts";
 
 /** The problems with which an action is refused; none if it goes through. Anything else that it throws is a bug. */
 export function problemsOf(action: () => unknown): readonly Problem[] {
@@ -55,12 +56,13 @@ export function testErrorCases(errorCases: ErrorCases): void {
   });
 }
 
-function expectGoodSentence({ message }: Problem): void {
+function expectGoodSentence({ code, message }: Problem): void {
   expect(message, "one line").not.toMatch(/[\n\r]/);
   expect(message, "a period at the end, and no other sign before it").toMatch(/[\w)\]"'`…]\.$/);
   expect(message, "a capital, a path, an option or what was found at the start").toMatch(
     /^(?:[A-Z]|--[a-z]|"|[\w/[][\w./[\]-]*[ :])/,
   );
   expect(message, "nothing left out between two signs").not.toMatch(/[;:,(] ?[.;:,]| {2}/);
+  expect(phrasesIn([{ where: code, text: message }]), "plain English").toEqual([]);
   expect(message).not.toMatch(/undefined|\[object|\bat .*:\d+:\d+|TypeError|YAML\./);
 }

@@ -13,8 +13,8 @@ import { type sampleMetadata, sampleText, type Shape } from "../../src/core/samp
 const stackClasses = await app.loadStackClasses(platformNames);
 
 /** What main.ts does last, with stack classes that are loaded already. */
-export function synthesize(inputs: Inputs, outdir?: string): void {
-  app.synthesize(inputs, stackClasses, outdir);
+export function synthesize(inputs: Inputs, outdir?: string): string[] {
+  return app.synthesize(inputs, stackClasses, outdir);
 }
 
 /** One resource or data source of a stack, as Terraform gets it. */

@@ -4,7 +4,8 @@ import { dirname, join, relative } from "node:path";
 import type { ICruiseResult } from "dependency-cruiser";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import configuration from "../../.dependency-cruiser.js";
-import { cruiseTree, importGraph, withGraph } from "../../scripts/import-graph.ts";
+import { cruiseTree, importGraph } from "../../scripts/import-graph.ts";
+import { withGenerated } from "../../scripts/mermaid.ts";
 import { projectFile, readProjectText } from "../../src/runtime/project-files.js";
 
 /** Rule, importing file, imported file or package. */
@@ -127,7 +128,7 @@ describe("the tree", () => {
 
   it("is drawn in docs/architecture.md as it is", () => {
     const page = readProjectText("docs/architecture.md");
-    expect(page, "run `npm run docs:graph`").toBe(withGraph(page, importGraph(result)));
+    expect(page, "run `npm run docs:diagrams`").toBe(withGenerated(page, "import-graph", importGraph(result)));
   });
 });
 

@@ -140,17 +140,17 @@ describe("scripts/release-notes.js", () => {
 
   it("refuses a tag that is not the package's version", () => {
     expect(run("v1.1.0", "## 1.2.0\n\n- New.\n")).toBe(
-      '1 error: The tag is "v1.1.0", but package.json has version 1.2.0: tag v1.2.0.\n',
+      '1 error: The tag is "v1.1.0", but package.json has version 1.2.0: use the tag v1.2.0.\n',
     );
   });
 
   it.each(["", "## 1.2.0\n", "## 1.2.0-rc.1\n\n- New.\n"])("refuses a version without a section: %j", (changelog) => {
-    expect(run("v1.2.0", changelog)).toBe('1 error: CHANGELOG.md has no section "## 1.2.0": write one.\n');
+    expect(run("v1.2.0", changelog)).toBe('1 error: CHANGELOG.md has no section "## 1.2.0": add one.\n');
   });
 
   it("refuses a version that is called unreleased", () => {
     expect(run("v1.2.0", "## 1.2.0 (unreleased)\n\n- New.\n")).toBe(
-      "1 error: CHANGELOG.md calls 1.2.0 unreleased: put the date there.\n",
+      "1 error: CHANGELOG.md says that 1.2.0 is unreleased: replace that with the date.\n",
     );
   });
 });

@@ -153,7 +153,7 @@ describe("in a repository of the user's", () => {
     project.synth();
     gather("022");
     expect(await build(".")).toContain(
-      ".gitignore exists and was not changed: add payload.ign and pointer.ign to it, or `git add -A` takes every secret of the cluster.\n",
+      ".gitignore exists and was not changed: add payload.ign and pointer.ign to it, or `git add -A` adds every secret of the cluster.\n",
     );
     for (const folder of [".", ".state", "cdktf.out", "konnectivity-gather"])
       expect(readFileSync(inProject(folder, ".gitignore"), "utf8")).toBe("theirs\n");
@@ -202,7 +202,7 @@ describe("in a repository of the user's", () => {
     mkdirSync(inProject("out"));
     chmodSync(inProject("out"), 0o777);
     expect(await build("out")).toContain(
-      `Others can write to ${inProject("out")} and replace what is in it: run \`chmod go-w`,
+      `Other users can write to ${inProject("out")} and replace the files in it: run \`chmod go-w`,
     );
     chmodSync(inProject("out"), 0o1777);
     expect(await build("out")).toBe("");
@@ -232,7 +232,7 @@ describe("links", () => {
       names
         .map(
           (name) =>
-            `The state ${inProject(".state", name)} is a link, and Terraform would write to whatever it leads to: put the file itself there, or give its folder as state.local.folder.`,
+            `The state file ${inProject(".state", name)} is a symbolic link, and Terraform would write to its target: replace the link with the file, or set state.local.folder to the folder of its target.`,
         )
         .join("\n"),
     );

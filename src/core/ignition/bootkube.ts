@@ -2,7 +2,7 @@ import { type Problem, problem } from "../errors.ts";
 import type { Release } from "../releases.ts";
 import { linePlaces, type LinePlace, ShellStructureError } from "./shell-structure.ts";
 
-/** The installer's bootkube.sh, as it is in releases 4.12 to 5.2. */
+/** The path of the installer's bootkube.sh in releases 4.12 to 5.2. */
 export const bootkubePath = "/usr/local/bin/bootkube.sh";
 
 /**
@@ -97,7 +97,7 @@ export function findAnchors(script: string, release: Release): AnchorOffsets | P
 function misplacement(name: Anchor, place: LinePlace | undefined): string | undefined {
   if (place === undefined || place.text) return "inside quoted text";
   // Lines inserted before it would become part of the command, or depend on it.
-  if (anchors[name].place === "before" && place.continued) return "the rest of the command before it";
+  if (anchors[name].place === "before" && place.continued) return "a continuation of the command before it";
   return place.depth === anchors[name].depth ? undefined : `at nesting depth ${place.depth}`;
 }
 

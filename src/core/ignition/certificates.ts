@@ -25,19 +25,16 @@ export function certificatesEndingBefore(
     .sort((a, b) => a.ends.getTime() - b.ends.getTime());
 }
 
-/** "One certificate", or how many. */
-export const countCertificates = (count: number) => (count === 1 ? "One certificate" : `${count} certificates`);
-
 /** Some certificates in a bootstrap.ign are valid for one day: a machine with an older one never comes up. */
 export function expiryWarnings(files: readonly FileEntry[], now: Date): Warning[] {
   const expired = certificatesEndingBefore(files, now, certificatePath);
   const [first] = expired;
   if (first === undefined) return [];
-  const count = countCertificates(expired.length);
+  const what = expired.length === 1 ? "an expired certificate" : `${expired.length} expired certificates`;
   return [
     {
       code: "ignition-expired",
-      message: `${count} in bootstrap.ign expired, the first (${first.path}) at ${first.ends.toISOString()}: the installation will fail; run "openshift-install create ignition-configs" again in a new folder.`,
+      message: `bootstrap.ign contains ${what} (${expired.length === 1 ? "" : "first "}${first.path}, ${first.ends.toISOString()}), so the installation will fail: run "openshift-install create ignition-configs" again in a new folder.`,
     },
   ];
 }

@@ -18,7 +18,7 @@ import { findRecord, recordPath } from "./record.ts";
 /** The installer's own tunnel script. It exists from 4.23 on; with the feature gate off, its functions are empty. */
 export const installerTunnelPath = "/usr/local/bin/konnectivity.sh";
 
-/** Code of the warning that a cluster is made up. */
+/** Code of the warning that a cluster is only an example. */
 export const exampleCode = "example-cluster";
 
 /** A bootstrap machine's Ignition config after all checks, with everything that later steps need from it. */
@@ -29,7 +29,7 @@ export interface Bootstrap {
   readonly installerTunnel: "absent" | "off" | "on";
   readonly release: Release;
   readonly cluster: Cluster;
-  /** Whether the cluster is made up. */
+  /** Whether the cluster is only an example. */
   readonly example: boolean;
   readonly warnings: readonly Warning[];
 }
@@ -65,7 +65,7 @@ export function checkBootstrap(config: IgnitionConfig, now: Date): Bootstrap {
 
 const exampleWarning: Warning = {
   code: exampleCode,
-  message: "The cluster in this bootstrap.ign is a made-up example: nothing can be deployed for it.",
+  message: "This bootstrap.ign is an example for a cluster that does not exist: it cannot be deployed.",
 };
 
 /** Where the insertions go. Throws every reason why the script cannot take them. */
@@ -77,7 +77,7 @@ export function checkAnchors(bootstrap: Bootstrap): AnchorOffsets {
 
 function decodeScript(entry: FileEntry): string {
   const refuse = (reason: string) => new UserError(problem("bootkube-undecodable", { path: bootkubePath, reason }));
-  if (Array.isArray(entry.append) && entry.append.length > 0) throw refuse("it is put together from `append` parts");
+  if (Array.isArray(entry.append) && entry.append.length > 0) throw refuse("it uses `append`");
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(decodeContents(entry.contents));
   } catch (error) {

@@ -100,10 +100,10 @@ function malformed(where: string, expected: string, found: unknown) {
 
 function jsonErrorPlace(error: unknown, text: string): string {
   if (text.trim() === "") return "the file is empty";
-  if (!/^\s*\{/.test(text) || text.startsWith("\uFEFF")) return "it does not begin with {";
+  if (!/^\s*\{/.test(text) || text.startsWith("\uFEFF")) return "it does not start with {";
   const position = /position (\d+)/.exec(String(error))?.[1];
   if (position !== undefined) return `syntax error at character ${position} of ${text.length}`;
-  return `it ends too early, after ${text.length} characters`;
+  return `it is truncated after ${text.length} characters`;
 }
 
 /** The type of a value, without its content. */

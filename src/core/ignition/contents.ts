@@ -13,7 +13,7 @@ export class UndecodableError extends Error {}
 export function decodeContents(contents: Resource | undefined): Buffer {
   const source = contents?.source;
   if (source === undefined || source === null || source === "") throw new UndecodableError("it has no contents.source");
-  if (typeof source !== "string") throw new UndecodableError("its contents.source is not text");
+  if (typeof source !== "string") throw new UndecodableError("its contents.source is not a string");
   const { encoding, data } = splitDataUrl(source);
   const raw = encoding === "base64" ? decodeBase64(data) : decodePercent(data);
   switch (contents?.compression ?? "") {
@@ -58,7 +58,7 @@ function gunzip(bytes: Buffer): Buffer {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxFileSize });
   } catch {
-    throw new UndecodableError("it says gzip but is not, or is cut off");
+    throw new UndecodableError("its gzip data is invalid or truncated");
   }
 }
 
@@ -75,12 +75,13 @@ function splitDataUrl(source: string): { header: string; encoding: "base64" | "p
 
 function decodeBase64(data: string): Buffer {
   // Buffer.from skips characters that are not base64; Ignition refuses them.
-  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) throw new UndecodableError("its base64 is broken");
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
+    throw new UndecodableError("its base64 is invalid");
   return Buffer.from(data, "base64");
 }
 
 function decodePercent(data: string): Buffer {
-  if (/%(?![0-9a-fA-F]{2})/.test(data)) throw new UndecodableError("its percent-encoding is broken");
+  if (/%(?![0-9a-fA-F]{2})/.test(data)) throw new UndecodableError("its percent-encoding is invalid");
   // Byte by byte, because a file need not be UTF-8.
   const latin1 = Buffer.from(data, "utf8").toString("latin1");
   return Buffer.from(

@@ -101,13 +101,13 @@ function inspectPayload(config: IgnitionConfig, text: string, file: string): Ins
   };
   const recorded: unknown = record.added;
   if (!Array.isArray(recorded) || anchorNames.some((name) => typeof record.insertions[name] !== "string"))
-    throw damaged("its record is not whole");
+    throw damaged("its record is incomplete");
   const found = [...record.added, recordPath].map((path) => ({ path, ...entryOf(path) }));
-  if (!isAsBuilt(files, record)) throw damaged("a file that the tunnel added is not as it was built");
+  if (!isAsBuilt(files, record)) throw damaged("a file of the tunnel differs from what was built");
   const bootkube = entryOf(bootkubePath);
   const patched = bootkube.content.toString("utf8");
   const original = withoutInsertions(patched, record);
-  if (original === undefined) throw damaged("bootkube.sh is not the installer's with our insertions");
+  if (original === undefined) throw damaged("bootkube.sh is not the installer's script with the tunnel's lines");
   const was = replaceContents(bootkube.entry.contents ?? {}, Buffer.from(original));
   const grown = (bootkube.entry.contents?.source?.length ?? 0) - (was.source?.length ?? 0);
   const added = found.map(({ path, entry, content }) => ({

@@ -71,7 +71,7 @@ export function networkWarnings(cluster: Cluster): Warning[] {
   if (cluster.machineNetworks.length === 0) {
     warnings.push({
       code: "networks-unknown",
-      message: `The document does not say the machine networks (${clusterConfigPath}): the bootstrap address is then taken from the default route's device.`,
+      message: `bootstrap.ign does not contain the machine networks (${clusterConfigPath}), so the bootstrap address is taken from the device of the default route.`,
     });
   }
   for (const [index, a] of all.entries()) {
@@ -79,7 +79,7 @@ export function networkWarnings(cluster: Cluster): Warning[] {
       if (a.what === b.what || !networksOverlap(a.cidr, b.cidr)) continue;
       warnings.push({
         code: "networks-overlap",
-        message: `The ${a.what} ${a.cidr} and the ${b.what} ${b.cidr} overlap: addresses in both cannot be told apart; change one in install-config.yaml.`,
+        message: `The ${a.what} ${a.cidr} and the ${b.what} ${b.cidr} overlap, so an address in both is ambiguous: change one of them in install-config.yaml.`,
       });
     }
   }

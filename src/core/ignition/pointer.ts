@@ -48,21 +48,24 @@ export function pointerTo(props: PointerProps): Pointer {
     notHonoured(
       "A CA bundle",
       parsed.protocol === "http:"
-        ? "there is no TLS"
-        : "Ignition of most releases does not use it there; put the certificate into the image",
+        ? "http uses no TLS; remove the bundle"
+        : "most releases of Ignition ignore it there; add the certificate to the machine's image",
     );
   if (proxy !== undefined && !scheme.proxy)
-    notHonoured("A proxy", "Ignition fetches it directly; give the network a private endpoint for the store");
+    notHonoured(
+      "A proxy",
+      "Ignition connects to the store directly; use a private endpoint of the store in the machine's network",
+    );
   if (totalTimeoutSeconds !== undefined && !scheme.timeout)
-    notHonoured("A total time-out", "Ignition gives up by itself there, after the first refusal");
+    notHonoured("A total timeout", "Ignition gives up there after the first refusal; remove the timeout");
   if (caBundle !== undefined) problems.push(...caBundleProblems(caBundle));
   if (proxy !== undefined) problems.push(...proxyProblems(proxy));
   if (totalTimeoutSeconds !== undefined && !(Number.isSafeInteger(totalTimeoutSeconds) && totalTimeoutSeconds > 0))
     problems.push(
       problem("pointer-option-invalid", {
-        setting: "The total time-out",
+        setting: "The total timeout",
         found: String(totalTimeoutSeconds),
-        expected: "whole seconds above 0",
+        expected: "a whole number of seconds above 0",
       }),
     );
   if (problems.length > 0) throw new UserError(...problems);
@@ -93,14 +96,14 @@ export function pointerTo(props: PointerProps): Pointer {
             {
               code: "pointer-not-encrypted",
               message:
-                "The payload will travel unencrypted (http): whoever sees that network reads every secret of the cluster; use https, or a network that only the machine and the server share.",
+                "The payload is sent unencrypted (http), so anyone who can read the traffic of that network gets every secret of the cluster: use https, or a network that only the machine and the server share.",
             },
           ]
         : [],
   };
 }
 
-/** Never show a signed URL's query: whoever has it can read the payload. */
+/** The query of a signed URL must never be shown, because it gives access to the payload. */
 export function withoutQuery(url: string): string {
   return url
     .replace(/^(data:).*$/is, "$1…")
@@ -117,7 +120,7 @@ function* caBundleProblems(bundle: string): Generator<Problem> {
   const certificates = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const bad = (found: string) =>
     problem("pointer-option-invalid", { setting: "The CA bundle", found, expected: "one or more PEM certificates" });
-  if (bundle.includes("PRIVATE KEY")) yield bad("a file with a private key in it");
+  if (bundle.includes("PRIVATE KEY")) yield bad("a file that contains a private key");
   if (certificates.length === 0) yield bad("a file without a PEM certificate");
   for (const certificate of certificates) {
     try {

@@ -4,11 +4,11 @@ export interface LinePlace {
   readonly depth: number;
   /** True inside quotes, an expansion, arithmetic or a here-document: the line is text, not a command. */
   readonly text: boolean;
-  /** True if the command before it goes on here: after a backslash, `&&`, `||`, `|` or the head of a function. */
+  /** True if the line continues the command before it: after a backslash, `&&`, `||`, `|` or the head of a function. */
   readonly continued: boolean;
 }
 
-/** The script has no structure that can be followed; `line` counts from 1. */
+/** The structure of the script cannot be determined; `line` counts from 1. */
 export class ShellStructureError extends Error {
   readonly line: number;
 
@@ -64,7 +64,7 @@ class Tokenizer {
   /** Those that begin on the current line: their text begins on the next. */
   readonly #hereDocuments: HereDocument[] = [];
   #at = 0;
-  /** True in a substitution inside quotes: its commands are text to whoever inserts lines. */
+  /** True in a substitution inside quotes: lines must not be inserted between its commands. */
   #inText = false;
   /** Whether a keyword would be one here. */
   #commandPosition = true;
@@ -81,7 +81,7 @@ class Tokenizer {
     const left = this.#open.at(-1);
     if (left !== undefined) throw new ShellStructureError(left.line, `"${left.kind}" is never closed`);
     const [unread] = this.#hereDocuments;
-    if (unread !== undefined) throw this.#error(`the here-document ${unread.end} never ends`);
+    if (unread !== undefined) throw this.#error(`the here-document ${unread.end} is never closed`);
     return this.#places;
   }
 
@@ -180,7 +180,7 @@ class Tokenizer {
 
   #hereDocument(): void {
     const found = this.#match(/<<-?[ \t]*(?:'[^'\n]*'|"[^"\n]*"|\\.|[^\s;&|<>()'"\\])+/y);
-    if (found === undefined) throw this.#error("a here-document has no end word");
+    if (found === undefined) throw this.#error("a here-document has no delimiter");
     const word = found.replace(/^<<-?[ \t]*/, "");
     this.#hereDocuments.push({
       end: word.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3"),
@@ -321,7 +321,7 @@ class Tokenizer {
   #skipHereDocument({ end, stripTabs, joinsLines }: HereDocument): void {
     const from = this.#places.length;
     for (let joined = false; ;) {
-      if (this.#atEnd) throw new ShellStructureError(from, `the here-document ${end} never ends`);
+      if (this.#atEnd) throw new ShellStructureError(from, `the here-document ${end} is never closed`);
       this.#startLine(true);
       const line = this.#match(/.*/y) ?? "";
       this.#skip(1);
@@ -368,7 +368,7 @@ class Tokenizer {
   }
 
   #pop(kinds: readonly string[], found: string): void {
-    if (!kinds.includes(this.#top?.kind ?? "")) throw this.#error(`"${found}" closes nothing that is open`);
+    if (!kinds.includes(this.#top?.kind ?? "")) throw this.#error(`unexpected "${found}"`);
     this.#open.pop();
     this.#partOfWord();
   }

@@ -50,7 +50,7 @@ function otherNodes({ storage }: IgnitionConfig): { path: unknown }[] {
   return lists.flat().map((node) => ({ path: isObject(node) ? node.path : undefined }));
 }
 
-/** A file of ours in an Ignition config. */
+/** The entry of an added file in an Ignition config. */
 export function fileEntry({ path, mode, text }: NodeFile): FileEntry {
   return { path, mode, overwrite: true, contents: encodeContents(text) };
 }

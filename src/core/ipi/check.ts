@@ -15,15 +15,15 @@ export interface InstallCheck {
     | "not prepared"
     /** There is no bootstrap.ign, and nothing has read one. */
     | "missing"
-    /** bootstrap.ign is a payload that somebody has changed. */
+    /** bootstrap.ign is a payload that was changed after it was built. */
     | "damaged"
     /** "create cluster" has not read the payload yet. */
     | "prepared"
-    /** It runs, and has not come to bootstrap.ign yet. */
+    /** It runs, and has not read bootstrap.ign yet. */
     | "undecided"
     /** It uses the payload. */
     | "taken"
-    /** It made a bootstrap.ign of its own, although the payload was there. */
+    /** It created its own bootstrap.ign, although the payload existed. */
     | "discarded"
     /** It uses a bootstrap.ign without a tunnel. */
     | "without tunnel";

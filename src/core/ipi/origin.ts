@@ -55,8 +55,8 @@ export function missing(folder: InstallFolder, state: InstallerState | undefined
   if (isConsumed(folder, state)) return new UserError(problem("ipi-consumed", { file, folder: shellPath(path) }));
   const advice =
     original === undefined
-      ? 'give the folder in which "openshift-install create ignition-configs" ran'
-      : `put ${join(path, originalName)} back in its place with "npx konnectivity-bootstrap ipi restore ${shellPath(path)}"`;
+      ? 'use the folder in which "openshift-install create ignition-configs" ran'
+      : `restore it from ${join(path, originalName)} with "npx konnectivity-bootstrap ipi restore ${shellPath(path)}"`;
   return new UserError(problem("ipi-bootstrap-missing", { file, advice }));
 }
 

@@ -7,7 +7,7 @@ import { type InstallFolder, ignitionText, stateOf } from "./install-folder.ts";
 import { type Origin, originOf } from "./origin.ts";
 import { configProblems, folderProblems, maxPayloadBytes } from "./refusals.ts";
 
-/** How a folder becomes one from which "create cluster" takes the tunnel. */
+/** What is written to a folder so that "create cluster" uses the tunnel. */
 export interface Preparation {
   readonly origin: Origin;
   readonly payload: BootstrapPayload;
@@ -52,7 +52,7 @@ function build(original: Buffer, tunnel: Tunnel, now: Date): BootstrapPayload | 
   const text = ignitionText(original);
   const config = parseIgnition(text);
   problems.add(...configProblems(config, now));
-  // Also for a config without a tunnel of ours: what is wrong with bootstrap.ign itself is reported with it.
+  // Also for a config without this project's tunnel, so that errors in bootstrap.ign are reported at the same time.
   const options = typeof tunnel === "string" ? readTunnel({}) : tunnel;
   const payload = problems.attempt(() => makePayload(text, options, now));
   if (payload !== undefined && payload.bytes > maxPayloadBytes)
@@ -61,7 +61,7 @@ function build(original: Buffer, tunnel: Tunnel, now: Date): BootstrapPayload | 
   return payload;
 }
 
-/** With the installer's own tunnel there is nothing to do here; with machines of one's own there is. */
+/** With the installer's own tunnel, "create cluster" needs no preparation, unlike a machine that the user creates. */
 const forCreateCluster = (found: Problems["found"][number]) =>
   found.code === "installer-tunnel-on" ? problem("ipi-own-tunnel") : found;
 
@@ -71,7 +71,7 @@ const unrepeated = (problems: Problems["found"]) => [...new Map(problems.map((on
 const editedWarning: Warning = {
   code: "bootstrap-edited",
   message:
-    "bootstrap.ign is not what openshift-install wrote: the changes in it are kept, and go to the machine together with the tunnel.",
+    "bootstrap.ign differs from what openshift-install wrote: its changes are kept, and the machine gets them together with the tunnel.",
 };
 
 /** Whether openshift-install creates firewall rules there. */
@@ -84,7 +84,7 @@ function portWarnings({ port }: TunnelOptions, platform: string): Warning[] {
   return [
     {
       code: "port-closed",
-      message: `Port ${port} is not among ${from}–${to}, which openshift-install opens between the machines of a cluster: open it to the bootstrap machine yourself, or leave out tunnel.port.`,
+      message: `Port ${port} is outside ${from}–${to}, the range that openshift-install opens between the machines of a cluster: open it to the bootstrap machine yourself, or remove tunnel.port.`,
     },
   ];
 }

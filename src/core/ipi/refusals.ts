@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { certificatesEndingBefore, countCertificates } from "../ignition/certificates.ts";
+import { certificatesEndingBefore } from "../ignition/certificates.ts";
 import type { IgnitionConfig } from "../ignition/config.ts";
 import { installerSpecVersion, outsideSpec } from "../ignition/spec-3-2.ts";
 import { type Problem, problem } from "../errors.ts";
 import { type InstallFolder } from "./install-folder.ts";
 import { type InstallerState, machineConfigNames, stateFileName } from "./installer-state.ts";
 
-/** The key for service account tokens, which ccoctl makes for clusters that use the cloud's own identities. */
+/** The key for service account tokens, which ccoctl creates for clusters that use the cloud's own identities. */
 export const signingKey = "tls/bound-service-account-signing-key.key";
 
-/** What openshift-install makes bootstrap.ign from. It reads these again if they exist, and then discards bootstrap.ign. */
+/** What openshift-install creates bootstrap.ign from. If one exists, it reads it again and then discards bootstrap.ign. */
 const inputs = ["install-config.yaml", "manifests", "openshift", "templates", signingKey];
 
 /** What `openshift-install agent create …` reads or writes. */
@@ -37,7 +37,7 @@ export function folderProblems(
   const exists = created ?? (state?.clusterCreated === true ? stateFileName : undefined);
   const isChanged = (name: (typeof machineConfigNames)[number]) => {
     const onDisk = machineConfigs[name];
-    // One that does not exist is taken from the state file, and is not a change.
+    // openshift-install reads a missing one from the state file, so that is not a change.
     return onDisk !== undefined && state !== undefined && state.machineConfigs[name]?.equals(onDisk) !== true;
   };
   return [
@@ -53,7 +53,7 @@ export function folderProblems(
   ];
 }
 
-/** What of a bootstrap.ign does not survive "create cluster". */
+/** What "create cluster" would lose of a bootstrap.ign, or refuse. */
 export function configProblems(config: IgnitionConfig, now: Date): Problem[] {
   const { version } = config.ignition;
   const outside = outsideSpec(config).map(({ where }) => where);
@@ -77,7 +77,7 @@ export function configProblems(config: IgnitionConfig, now: Date): Problem[] {
       ? []
       : [
           problem("ipi-certificates-end", {
-            count: countCertificates(ending.length),
+            count: ending.length,
             path: first.path,
             ends: first.ends.toISOString(),
           }),
@@ -85,5 +85,5 @@ export function configProblems(config: IgnitionConfig, now: Date): Problem[] {
   ];
 }
 
-/** A key may be as long as whoever wrote it likes. */
+/** The length of a key has no limit. */
 const brief = (where: string) => (where.length > 80 ? `${where.slice(0, 80)}…` : where);

@@ -2,7 +2,7 @@ import { Problems } from "../errors.ts";
 import { type InstallFolder, stateOf } from "./install-folder.ts";
 import { isConsumed, missing, originOf } from "./origin.ts";
 
-/** How bootstrap.ign becomes what it was before `prepareFolder`. */
+/** How to restore the bootstrap.ign from before `prepareFolder`. */
 export type Restoration =
   /** It is that already. */
   | { readonly how: "nothing"; readonly keptIsStale: boolean }
@@ -11,7 +11,7 @@ export type Restoration =
   /** openshift-install's state file has it. */
   | { readonly how: "state"; readonly bytes: Buffer };
 
-/** Throws where bootstrap.ign is neither a payload nor what it was built from, or is gone. */
+/** Throws if bootstrap.ign is neither a payload nor the file that it was built from, or does not exist. */
 export function restoreFolder(folder: InstallFolder): Restoration {
   const { bootstrapIgn, original } = folder;
   // It is needed only where the original is not kept.

@@ -1,10 +1,10 @@
 import { integer } from "../schema/fields.ts";
 import { ports } from "./names.ts";
 
-/** The port of every tunnel that does not choose one: also the one of openshift-install's own tunnel. */
+/** The default port. openshift-install's own tunnel uses it too. */
 export const defaultAgentPort = ports.agent;
 
-/** In the range that every OpenShift firewall opens between a cluster's machines, and in no registry of ports. */
+/** In the range that every OpenShift firewall opens between a cluster's machines, and not assigned in any registry of ports. */
 export const ipiAgentPort = 9591;
 
 /**
@@ -82,7 +82,7 @@ export const agentPortSchema = integer(1024, highest)
   .refine((port) => userOfPort(port) === undefined, {
     error: ({ input }) => {
       const user = userOfPort(Number(input)) ?? "";
-      return `a port that nothing else uses on the machine: ${Number(input)} belongs to ${user}; ${defaultAgentPort}, or ${ipiAgentPort} if only 9000–9999 is open, is free`;
+      return `a port that nothing else on the machine uses (${Number(input)} is used by ${user}), for example ${defaultAgentPort}, or ${ipiAgentPort} if only 9000–9999 is open`;
     },
   })
   .default(defaultAgentPort);

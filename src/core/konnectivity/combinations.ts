@@ -12,7 +12,7 @@ export const transports: Record<ProtocolAndTransport, { works: true } | { works:
   "grpc/tcp": {
     works: false,
     reason:
-      "a kube-apiserver speaks gRPC to the server over a unix socket only; use `protocol: http-connect`, or `transport: unix-socket`",
+      "a kube-apiserver supports gRPC only over a unix socket; use `protocol: http-connect`, or `transport: unix-socket`",
   },
 };
 
@@ -26,28 +26,28 @@ export function combinationProblems(options: TunnelOptions): Problem[] {
   if (transport === "tcp" && port === ports.server)
     refusals.push({
       options: { "tunnel.transport": transport, "tunnel.port": port },
-      reason: `the kube-apiserver dials the server on port ${ports.server}; give agents another port, or use \`transport: unix-socket\``,
+      reason: `the kube-apiserver dials the server on port ${ports.server}; choose another port for agents, or use \`transport: unix-socket\``,
     });
   if (authentication === "none" && !acceptUnauthenticatedAgents)
     refusals.push({
       options: { "tunnel.authentication": authentication, "tunnel.acceptUnauthenticatedAgents": false },
-      reason: `without authentication whoever reaches port ${port} can register as an agent and receive the kube-apiserver's traffic (CVE-2026-16242); use mtls, or set \`acceptUnauthenticatedAgents: true\` if that is what you want`,
+      reason: `without authentication, anyone who can reach port ${port} can register as an agent and receive the kube-apiserver's traffic (CVE-2026-16242); use mtls, or set \`acceptUnauthenticatedAgents: true\` if that is what you want`,
     });
   if (authentication !== "none" && acceptUnauthenticatedAgents)
     refusals.push({
       options: { "tunnel.authentication": authentication, "tunnel.acceptUnauthenticatedAgents": true },
-      reason: "agents are authenticated; leave acceptUnauthenticatedAgents out",
+      reason: "agents are authenticated; remove acceptUnauthenticatedAgents",
     });
   if (agents.kind === "DaemonSet" && agents.replicas !== undefined)
     refusals.push({
       options: { "tunnel.agents.kind": agents.kind, "tunnel.agents.replicas": agents.replicas },
-      reason: "a DaemonSet has one agent on every node; use `kind: Deployment`, or leave replicas out",
+      reason: "a DaemonSet has one agent on every node; use `kind: Deployment`, or remove replicas",
     });
   if (image !== "release" && image.agent === undefined && image.server.includes("/kas-network-proxy/"))
     refusals.push({
       options: { "tunnel.image.server": image.server, "tunnel.image.agent": null },
       reason:
-        "Kubernetes' image of the server has no agent in it; give kas-network-proxy/proxy-agent as tunnel.image.agent",
+        "the server image of Kubernetes does not contain the agent; set tunnel.image.agent to kas-network-proxy/proxy-agent",
     });
   return refusals.map((refusal) => problem("combination-refused", refusal));
 }

@@ -90,7 +90,7 @@ function familiesOf({ sources, destination }: RequiredIngress): {
   return { families, variables };
 }
 
-/** Firewalls that are no platform of ours, by the names of their programs. */
+/** Firewalls of platforms without a stack, by the names of their programs. */
 export const otherFirewalls: Readonly<Record<string, FirewallProgram>> = {
   nft: ({ name, port, families }) => ({
     variables: [
@@ -110,7 +110,7 @@ export const otherFirewalls: Readonly<Record<string, FirewallProgram>> = {
     ],
   }),
 
-  // A group of its own: a rule can be deleted by its ID only, and nobody knows that later.
+  // A separate group, because a single rule can be deleted only by an ID that is not known later.
   openstack: ({ name, port, families }) => ({
     variables: [{ name: "BOOTSTRAP_PORT", meaning: "the name or ID of the network port of the bootstrap machine" }],
     open: [

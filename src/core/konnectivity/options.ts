@@ -29,7 +29,9 @@ const tunnelOptionsSchema = z.strictObject(
       .describe(
         "Whether the installation waits for a tunnel that cannot be set up. With false, the machine goes on without it after five minutes.",
       ),
-    protocol: oneOf("grpc", "http-connect").default("grpc").describe("What the kube-apiserver speaks to the server."),
+    protocol: oneOf("grpc", "http-connect")
+      .default("grpc")
+      .describe("The protocol between the kube-apiserver and the server."),
     transport: oneOf("unix-socket", "tcp")
       .default("unix-socket")
       .describe(
@@ -37,11 +39,11 @@ const tunnelOptionsSchema = z.strictObject(
       ),
     authentication: oneOf("mtls", "service-account-token", "none")
       .default("mtls")
-      .describe("How an agent proves who it is."),
+      .describe("How agents authenticate to the server: with client certificates, with tokens, or not at all."),
     acceptUnauthenticatedAgents: boolean()
       .default(false)
       .describe(
-        "Must be true with `authentication: none`: whoever reaches the tunnel's port then receives the kube-apiserver's traffic.",
+        "Required with `authentication: none`: anyone who can reach the tunnel's port can then receive the kube-apiserver's traffic.",
       ),
     address: z
       .string({ error: "detect, an IP address or a DNS name" })
@@ -50,7 +52,9 @@ const tunnelOptionsSchema = z.strictObject(
           "detect, an IP address that nodes can dial (no loopback, link-local or multicast; no brackets), or a DNS name in lower case",
       })
       .default("detect")
-      .describe("Where agents dial: found on the node, an IP address, or a DNS name."),
+      .describe(
+        "The address that agents dial: an IP address, a DNS name, or `detect`, which finds it on the bootstrap machine.",
+      ),
     listenAddress: z
       .string({ error: "address, all or an IP address" })
       .refine((text) => text === "address" || text === "all" || isDialable(text), {
@@ -58,10 +62,10 @@ const tunnelOptionsSchema = z.strictObject(
       })
       .default("address")
       .describe(
-        "Where the server listens for agents: the bootstrap address, every address, or another one of the machine's.",
+        "Where the server listens for agents: the bootstrap address, all addresses, or another address of the machine.",
       ),
     port: agentPortSchema.describe(
-      "The TCP port on which the server listens for agents, and which they dial. A running machine keeps its own, and so does its rule.",
+      "The TCP port on which the server listens for agents. A running machine and its firewall rule keep the port that they have.",
     ),
     image: z
       .union(
@@ -69,31 +73,33 @@ const tunnelOptionsSchema = z.strictObject(
           z.literal("release"),
           z.strictObject({
             server: imageReference.describe("Image of the server."),
-            agent: imageReference.optional().describe("Image of the agents. Default: the server's."),
+            agent: imageReference.optional().describe("Image of the agents. Default: the server's image."),
             binaryDirectory: pattern("an absolute path like /usr/bin", /^\/([\w.-]+(\/[\w.-]+)*)?$/)
               .optional()
-              .describe("Folder of proxy-server and proxy-agent in the image. Default: by the image's name."),
+              .describe(
+                "Folder of proxy-server and proxy-agent in the image. Default: / for images of Kubernetes, otherwise /usr/bin.",
+              ),
           }),
         ],
         {
           error: ({ input }) =>
             input === "payload"
-              ? "release, which was called payload in 0.1.0: write release"
+              ? "release, which was named payload in 0.1.0"
               : "release, or an object with server (and agent, binaryDirectory)",
         },
       )
       .default("release")
-      .describe("The proxy's image: of the release payload, or given."),
+      .describe("The image of the server and the agents. `release`: the one in the OpenShift release."),
     agents: z
       .strictObject(
         {
           kind: oneOf("DaemonSet", "Deployment")
             .default("DaemonSet")
-            .describe("One on every node, or a number of them."),
-          replicas: integer(1, 100).optional().describe("How many agents a Deployment has. Default: 2."),
+            .describe("DaemonSet: one agent on every node. Deployment: a fixed number of agents."),
+          replicas: integer(1, 100).optional().describe("Number of agents in a Deployment. Default: 2."),
           hostNetwork: boolean()
             .default(false)
-            .describe("Whether agents are in the nodes' network instead of the pods'."),
+            .describe("Whether agents use the host network instead of the pod network."),
         },
         { error: "an object" },
       )
@@ -102,13 +108,15 @@ const tunnelOptionsSchema = z.strictObject(
     certificates: z
       .strictObject(
         {
-          keyAlgorithm: oneOf("ecdsa-p256", "rsa-2048", "rsa-3072").default("ecdsa-p256").describe("Of every key."),
-          days: integer(1, 30).default(1).describe("How many days they live."),
+          keyAlgorithm: oneOf("ecdsa-p256", "rsa-2048", "rsa-3072")
+            .default("ecdsa-p256")
+            .describe("Algorithm of all keys."),
+          days: integer(1, 30).default(1).describe("How many days the certificates are valid."),
         },
         { error: "an object" },
       )
       .prefault({})
-      .describe("The tunnel's own certificates, made on the node."),
+      .describe("The tunnel's own certificates, which the bootstrap machine creates."),
   },
   { error: "off, installer, or an object" },
 );
@@ -120,12 +128,12 @@ removedOptions.add(tunnelOptionsSchema, {
 
 export type TunnelOptions = z.output<typeof tunnelOptionsSchema>;
 
-/** `off`: a plain bootstrap machine. `installer`: openshift-install's own tunnel, unchanged. Unset: all defaults. */
+/** `off`: no tunnel. `installer`: openshift-install's own tunnel, unchanged. Unset: all defaults. */
 export const tunnelSchema = z
   .union([z.literal("off"), z.literal("installer"), tunnelOptionsSchema], { error: "off, installer, or an object" })
   .prefault({})
   .describe(
-    "The tunnel: docs/tunnel.md. `off`: a plain bootstrap machine. `installer`: the tunnel that openshift-install put into bootstrap.ign.",
+    "The tunnel; see docs/tunnel.md. `off`: no tunnel. `installer`: the tunnel that openshift-install added to bootstrap.ign.",
   );
 export type Tunnel = z.output<typeof tunnelSchema>;
 

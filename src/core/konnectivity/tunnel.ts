@@ -111,7 +111,7 @@ function nodeScript(name: string): string {
 /** The installer's server has no flag that limits where it listens. */
 export const installerListensOnAll: Warning = {
   code: "listens-on-all",
-  message: `The installer's own tunnel listens on every address of the machine, for agents (${defaultAgentPort}, TLS) and for health (${ports.health}): the firewall rule is what limits it.`,
+  message: `The installer's own tunnel listens on every address of the machine, for agents (${defaultAgentPort}, TLS) and for health (${ports.health}): only the firewall rule limits who can connect.`,
 };
 
 function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
@@ -119,14 +119,14 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
   if (options.authentication === "none")
     warnings.push({
       code: "agents-unauthenticated",
-      message: `AGENTS ARE NOT AUTHENTICATED (authentication: none): whoever reaches port ${options.port} can register as an agent and receive the kube-apiserver's traffic, webhook calls with secrets included.`,
+      message: `AGENTS ARE NOT AUTHENTICATED (authentication: none): anyone who can reach port ${options.port} can register as an agent and receive the kube-apiserver's traffic, including webhook calls with secrets.`,
     });
   const mayLack = flagsUnknownTo(release);
   const ofRelease = `A proxy image with the code of release ${release}`;
   if (options.listenAddress !== "all" && mayLack.includes("agent-bind-address"))
     warnings.push({
       code: "listens-on-all",
-      message: `${ofRelease} listens on every address of the machine, for agents (${options.port}, TLS) and for health (${ports.health}): the firewall rule is what limits it. A newer image listens only where it is told; the machine's journal says which it is.`,
+      message: `${ofRelease} listens on every address of the machine, for agents (${options.port}, TLS) and for health (${ports.health}): only the firewall rule limits who can connect. A newer image listens only where it is told; the machine's journal says which it is.`,
     });
   if (options.transport === "tcp" && mayLack.includes("server-bind-address"))
     warnings.push({
@@ -136,7 +136,7 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
   if (options.protocol === "http-connect" && mayLack.includes("backend-dial-timeout"))
     warnings.push({
       code: "connect-unbounded",
-      message: `${ofRelease} does not bound how long an HTTP CONNECT waits for a stuck agent, and answers 200 before it reached anything; gRPC does neither.`,
+      message: `${ofRelease} has no time limit for an HTTP CONNECT through an agent that hangs, and answers 200 before the connection exists: gRPC has neither problem.`,
     });
   if (options.image !== "release") {
     const unpinned = [options.image.server, options.image.agent ?? options.image.server].filter(
@@ -145,7 +145,7 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
     for (const reference of new Set(unpinned))
       warnings.push({
         code: "image-not-pinned",
-        message: `${reference} is not pinned by digest: what runs with the cluster's traffic can change without this config changing.`,
+        message: `${reference} is not pinned by digest, so the image can change without a change of the config: add @sha256:… to it.`,
       });
   }
   return warnings;

@@ -64,6 +64,6 @@ const time = (date: Date) => tagged(0x17, Buffer.from(`${date.toISOString().slic
 
 const caExtensions = [sequence(oid.basicConstraints, yes, octets(sequence(yes)))];
 
-/** A CA signs certificates and revocation lists, anybody else signatures. */
+/** A CA signs certificates and revocation lists; the other certificates are for signatures. */
 const keyUsage = (isCa: boolean) =>
   sequence(oid.keyUsage, yes, octets(tagged(0x03, Buffer.from(isCa ? [1, 0x06] : [7, 0x80]))));

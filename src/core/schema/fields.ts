@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isNetworkStart } from "../addresses.ts";
 
-/** Kinds of values that config files hold. Each says what it expects: that is the second half of the error's sentence. */
+/** Kinds of values in config files. Each describes what it expects; the error message ends with that. */
 
 export const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values, { error: values.join(" or ") });
@@ -18,8 +18,8 @@ export const pattern = (expected: string, pattern: RegExp) =>
 
 export const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
 
-/** A network by its first address: clouds quietly change any other spelling, and then see a difference for ever. */
+/** A network by its first address: clouds store any other form in this one, so Terraform would see a difference in every plan. */
 export const network = () => {
-  const error = "a network by its first address, like 10.0.0.0/16 or fd00::/48";
+  const error = "a network with its first address, like 10.0.0.0/16 or fd00::/48";
   return z.string({ error }).refine(isNetworkStart, { error });
 };

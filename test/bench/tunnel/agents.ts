@@ -45,7 +45,7 @@ export async function byAgents(labs: readonly TunnelLab[], { agents, clients, ro
   const text = [
     `## Agents, with ${clients} parallel clients\n`,
     markdownTable(
-      ["agents", "tunnel", "p50", "p95", "p99", "creates/s", "server's memory", "an agent's memory, median"],
+      ["agents", "tunnel", "p50", "p95", "p99", "creates/s", "server memory", "agent memory, median"],
       seen.map((one) => [
         one.agents,
         one.lab.variant.name,
@@ -55,10 +55,10 @@ export async function byAgents(labs: readonly TunnelLab[], { agents, clients, ro
         `${one.agent.toFixed(0)} MB`,
       ]),
     ),
-    "\nMemory is resident memory after these creates.",
+    "\nMemory is resident memory after these requests.",
   ].join("\n");
   const chart: Chart = {
-    title: "server's memory, MB",
+    title: "server memory, MB",
     xLabel: "agents",
     x: agents,
     series: labs.map((lab) => ({

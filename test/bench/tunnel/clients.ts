@@ -1,4 +1,5 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
+import { wrap } from "../../../scripts/markdown-text.ts";
 import { goal } from "../goal.ts";
 import type { Chart } from "./plot.ts";
 import { percentile } from "../../e2e/load/statistics.ts";
@@ -133,9 +134,9 @@ function oneClientText({ seen, hookTimes }: Measurements): string[] {
   const [our = Number.NaN, theirs = Number.NaN] = medians("tunnel");
   const [added, ratio] = [our - direct, our / theirs];
   return [
-    "## A create, by one client\n",
+    "## One client\n",
     markdownTable(
-      ["way of the create", "p50", "p95", "p99", "creates/s", "the hook alone, mean"],
+      ["path", "p50", "p95", "p99", "creates/s", "webhook call, mean"],
       one.map((at) => {
         const hook = hookTimes.get(at.route);
         return [
@@ -146,20 +147,21 @@ function oneClientText({ seen, hookTimes }: Measurements): string[] {
         ];
       }),
     ),
-    `\n${one[0]?.milliseconds.length ?? 0} creates each. The last column is what the kube-apiserver's own metric says of its calls of the webhook. New connections: the webhook closes each after its answer, so that every call opens one; otherwise they are kept.`,
+    `\n${wrap(`${one[0]?.milliseconds.length ?? 0} creates each. The last column is the kube-apiserver's own metric of its webhook calls. New connections: the webhook closes each connection after its answer, so every call opens one. Otherwise connections are kept open.`)}`,
     goal("the tunnel adds less than 5 ms to a create (p50)", added < 5),
-    goal("not slower than with upstream's arguments (p50 at most 1.1 of it)", ratio <= 1.1),
+    goal("not slower than with the installer's arguments (p50 at most 1.1 times as high)", ratio <= 1.1),
   ];
 }
 
 function manyClientsText({ routes, seen, generatorRate }: Measurements, props: ClientsProps): string[] {
   const fastest = Math.max(...seen.map(rate));
+  const busiest = Math.max(...seen.map(({ generator }) => percentile(generator, 0.5)));
   const many = props.clients.filter((clients) => clients > 1);
   const find = (route: Route, clients: number) => seen.find((at) => at.route === route && at.clients === clients);
   return [
     "\n## Parallel clients: creates/s\n",
     markdownTable(
-      ["way of the create", ...props.clients.map(String)],
+      ["path", ...props.clients.map(String)],
       routes.map((route) => [
         route.name,
         ...props.clients.map((clients) => {
@@ -170,7 +172,7 @@ function manyClientsText({ routes, seen, generatorRate }: Measurements, props: C
     ),
     "\n## Parallel clients: p50 / p99\n",
     markdownTable(
-      ["way of the create", ...many.map(String)],
+      ["path", ...many.map(String)],
       routes.map((route) => [
         route.name,
         ...many.map((clients) => {
@@ -179,6 +181,6 @@ function manyClientsText({ routes, seen, generatorRate }: Measurements, props: C
         }),
       ]),
     ),
-    `\nThe load generator is not what limits: by itself, against a server that does nothing, it makes ${generatorRate.toFixed(0)} calls/s; the most that it had to make here was ${fastest.toFixed(0)}, and it took at most ${Math.max(...seen.map(({ generator }) => percentile(generator, 0.5))).toFixed(2)} processors for it.`,
+    `\n${wrap(`The load generator is not the bottleneck. Against a server that does nothing it reaches ${generatorRate.toFixed(0)} calls/s. Here it sent at most ${fastest.toFixed(0)} calls/s and used at most ${busiest.toFixed(2)} processors.`)}`,
   ];
 }

@@ -1,4 +1,5 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
+import { wrap } from "../../../scripts/markdown-text.ts";
 import { goal } from "../goal.ts";
 import type { DotRow } from "./plot.ts";
 import { inAll, seconds, summary } from "./restart.ts";
@@ -32,14 +33,14 @@ export async function deadAgent(labs: readonly TunnelLab[], { killRounds, cutRou
   const rows = [
     { what: "killed (kill -9)", values: killed },
     { what: "cut off from the network", values: cut },
-    { what: "cut off, and nobody calls", values: idle },
+    { what: "cut off, without calls", values: idle },
   ];
   const times = (values: readonly Disturbance[] | undefined) => (values ?? []).map(({ milliseconds }) => milliseconds);
   const [ours = Number.NaN, theirs = Number.NaN] = idle.map((values) => percentile(times(values), 0.5));
   const text = [
-    "## One of two agents dies: until it is no longer used\n",
+    "## One of two agents dies: time until it is no longer used\n",
     markdownTable(
-      ["the agent was", "tunnel", "median", "least", "most", "rounds", "calls that suffered, of 20 each second"],
+      ["agent", "tunnel", "median", "least", "most", "rounds", "lost, of 20 calls/s"],
       rows.flatMap(({ what, values }) =>
         labs.map((lab, index) => [
           what,
@@ -49,12 +50,12 @@ export async function deadAgent(labs: readonly TunnelLab[], { killRounds, cutRou
         ]),
       ),
     ),
-    "\nSeconds from the death until the last call was sent that failed or took more than three seconds. Every call needs a new connection to the webhook, so each could be given to the dead agent. Where nobody calls: until the server has dropped it.",
-    goal("an agent that is cut off while nobody calls is dropped sooner than with upstream's arguments", ours < theirs),
+    `\n${wrap("The time from the fault until the last lost call was sent. A call is lost if it fails or takes more than three seconds. Every call needs a new connection to the webhook, so the server can assign each of them to the dead agent. Without calls: the time until the server drops the agent.")}`,
+    goal("an agent that is cut off without calls is dropped sooner than with the installer's arguments", ours < theirs),
   ].join("\n");
   const dots: DotRow[] = rows.flatMap(({ what, values }) =>
     labs.map((lab, index) => ({
-      name: `agent ${what.replace(/ (\(|from).*|, and nobody calls/, (rest) => (rest.startsWith(",") ? ", idle" : ""))}`,
+      name: `agent ${what.replace(/ (\(|from).*|, without calls/, (rest) => (rest.startsWith(",") ? ", idle" : ""))}`,
       series: routeThrough(lab.variant),
       values: seconds(times(values[index])),
     })),

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:tunnel`: our tunnel beside one with upstream's arguments, in two labs at the same time. Markdown to stdout,
+ * `npm run bench:tunnel`: our tunnel beside one with the installer's arguments, in two labs at the same time. Markdown to stdout,
  * progress to stderr. `--plot=FILE` writes the plot, `--short` is for working on the benchmark itself: a few
  * minutes, and figures that mean nothing.
  */
@@ -7,6 +7,7 @@ import { writeFileSync } from "node:fs";
 import { labFolder } from "../../../lab/folder.ts";
 import { Lab } from "../../../lab/lab.ts";
 import { markdownTable } from "../../../scripts/markdown-table.ts";
+import { wrap } from "../../../scripts/markdown-text.ts";
 import { byAgents } from "./agents.ts";
 import { byClients } from "./clients.ts";
 import { deadAgent } from "./dead-agent.ts";
@@ -79,14 +80,14 @@ async function run(): Promise<void> {
   const minutes = ((Date.now() - begin) / 60_000).toFixed(0);
   console.log(
     [
-      `From: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${minutes} minutes.`,
+      wrap(`Machine: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${minutes} minutes.`),
       ...[clients.text, restart.text, death.text, agents.text, memory],
     ]
       .join("\n\n")
       .replaceAll(/\n{3,}/g, "\n\n"),
   );
   const charts = [...clients.charts, agents.chart];
-  const dots = { title: "until calls are answered again", rows: [...restart.dots, ...death.dots] };
+  const dots = { title: "time until calls are answered again", rows: [...restart.dots, ...death.dots] };
   if (plotFile !== undefined) writeFileSync(plotFile, plot(charts, dots));
 }
 

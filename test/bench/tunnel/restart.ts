@@ -29,24 +29,24 @@ export async function afterRestart(labs: readonly TunnelLab[], props: RestartPro
     await inAll(labs, away, (lab) => outage(lab, () => lab.serverAway(awaySeconds + round)));
   }
   const rows = [
-    { what: "killed (kill -9), podman starts it again", from: "the kill", values: killed },
-    { what: `away for ${awaySeconds} s and more`, from: "it listens again", values: away },
+    { what: "killed (kill -9)", from: "the kill", values: killed },
+    { what: `stopped for ${awaySeconds} s or more`, from: "listening again", values: away },
   ];
   const [ours = Number.NaN, theirs = Number.NaN] = killed.map((values) => percentile(values, 0.5));
   const text = [
-    "## The server restarts: until a webhook answers again\n",
+    "## The server restarts: time until a webhook answers again\n",
     markdownTable(
-      ["the server was", "seconds from", "tunnel", "median", "least", "most", "rounds"],
+      ["server", "time from", "tunnel", "median", "least", "most", "rounds"],
       rows.flatMap(({ what, from, values }) =>
         labs.map((lab, index) => [what, from, lab.variant.name, ...summary(values[index] ?? [])]),
       ),
     ),
-    goal("back within 2 s (median) after the server was killed", ours <= 2000),
-    goal("sooner than with upstream's arguments", ours < theirs),
+    goal("at most 2 s (median) after the server is killed", ours <= 2000),
+    goal("sooner than with the installer's arguments", ours < theirs),
   ].join("\n");
   const dots: DotRow[] = rows.flatMap(({ what, values }) =>
     labs.map((lab, index) => ({
-      name: `server ${what.replace(/[,(].*| and more/, "").trim()}`,
+      name: `server ${what.replace(/\(.*| or more/, "").trim()}`,
       series: routeThrough(lab.variant),
       values: seconds(values[index] ?? []),
     })),

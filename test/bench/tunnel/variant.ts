@@ -18,14 +18,14 @@ export interface Variant {
   readonly agent: (ours: Arguments) => Arguments;
 }
 
-/** What a tunnel is called beside ways without one. */
+/** The name of a tunnel beside paths without one. */
 export const routeThrough = ({ name }: Variant) => `hook, tunnel: ${name}`;
 
-export const ours: Variant = { name: "ours", server: (args) => args, agent: (args) => args };
+export const ours: Variant = { name: "this project", server: (args) => args, agent: (args) => args };
 
 /** The arguments of openshift-install's own tunnel. Where files lie, and the server's address, is said by our pods. */
 export const upstream: Variant = {
-  name: "upstream's arguments",
+  name: "installer's arguments",
   server: (args) => [
     ...pick(args, "cluster-cert", "cluster-key", "cluster-ca-cert", "uds-name"),
     ...installerArguments.server,

@@ -33,8 +33,8 @@ describe("payload build", () => {
   });
 
   const oddPlaces: [string, string][] = [
-    ["/proc", "nothing can be created there"],
-    ["/proc/self/konnectivity/deeper", "nothing can be created there"],
+    ["/proc", "nothing can be created in that folder"],
+    ["/proc/self/konnectivity/deeper", "nothing can be created in that folder"],
     ["/sys/konnectivity", "not permitted"],
   ];
   it.each(oddPlaces)("refuses to write to %s", async (out, reason) => {
@@ -51,7 +51,7 @@ describe("payload build", () => {
     expect(spawnSync("unshare", ["--mount", "bash", "-c", line], { encoding: "utf8" })).toMatchObject({
       stdout: "",
       stderr: [
-        "error: /proc/x/payload.ign cannot be written: nothing can be created there; nothing was changed.\n1\n",
+        "error: /proc/x/payload.ign cannot be written: nothing can be created in that folder; nothing was changed.\n1\n",
         `error: ${place}/out/payload.ign cannot be written: the file system is read-only; nothing was changed.\n`,
       ].join(""),
     });
@@ -97,7 +97,7 @@ describe("an expired bootstrap.ign", () => {
       });
     });
     expect(linesOf(ran.stderr)).toEqual([
-      expect.stringMatching(/^warning: One certificate in bootstrap\.ign expired, the first \(\S+\) at 2026-11-17T/),
+      expect.stringMatching(/^warning: bootstrap\.ign contains an expired certificate \(\S+, 2026-11-17T/),
     ]);
     expect(ran.code).toBe(0);
     expect(ran.stdout).not.toContain("expired");

@@ -243,7 +243,7 @@ function testChanges(tested: CloudUnderTest): void {
       const all = await cloud.everything();
       const { code, output } = await tested.deployment.destroyUnasked();
       expect(code).not.toBe(0);
-      expect(output.replace(/\s+/g, " ")).toContain("cannot be known, so nothing was touched");
+      expect(output.replace(/\s+/g, " ")).toContain("so nothing was changed");
       expect(await cloud.everything()).toEqual(all);
     });
 

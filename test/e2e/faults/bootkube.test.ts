@@ -64,12 +64,12 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     record({
       done: "the machine has no default route",
       lost: "nothing",
-      recovered: `its address is found in the machine network: certificates for ${oldAddress}`,
+      recovered: `the address is taken from the machine network (certificates for ${oldAddress})`,
     });
     record({
-      done: "the bootstrap machine gets another address before the agents are made",
-      lost: "nothing: no agent had dialled",
-      recovered: `bootkube.sh finds it when it runs again: certificates for ${newAddress}, where the server listens and agents dial`,
+      done: "the bootstrap machine gets another address before the agents are created",
+      lost: "nothing, because no agent was connected",
+      recovered: `\`bootkube.sh\` finds the new address when it runs again, creates certificates for ${newAddress}, and server and agents use that address`,
     });
   }, 180_000);
 
@@ -92,10 +92,10 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     expect(programs()).toEqual(before);
     expect(refusals).toBeGreaterThan(0);
     record({
-      done: "bootkube.sh and cluster-bootstrap are killed while the cluster is being made",
-      lost: "of the tunnel nothing: server and agents stay the same processes, and connected",
+      done: "`bootkube.sh` and cluster-bootstrap are killed while cluster-bootstrap runs",
+      lost: "nothing of the tunnel. The processes of server and agents continue and stay connected",
       recovered:
-        "bootkube.sh runs again, but cluster-bootstrap refuses to overwrite the static pods that it had copied: remove them from `/etc/kubernetes/manifests` by hand, `bootstrap-konnectivity-server.yaml` excepted",
+        "`bootkube.sh` runs again, but cluster-bootstrap refuses to overwrite the static pods that it has already copied. Delete them from `/etc/kubernetes/manifests`, except `bootstrap-konnectivity-server.yaml`",
     });
   }, 180_000);
 
@@ -111,9 +111,9 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     expect(lab.request(lab.node, "GET", secret).code).toBe(404);
     await waitFor("the agent's end", 60, () => processes(lab.node, "proxy-agent").length === 0);
     record({
-      done: `bootkube.sh is killed at the beginning of each of its ${stages.length} stages`,
-      lost: "the time of a restart each; no key, no manifest",
-      recovered: "each stage is done again; at the end keys, server and agents are gone",
+      done: `\`bootkube.sh\` is killed at the beginning of each of its ${stages.length} stages`,
+      lost: "the time of one restart for each stage, but no key and no manifest",
+      recovered: "each stage runs again. At the end, keys, server and agents are removed",
     });
   }, 180_000);
 });

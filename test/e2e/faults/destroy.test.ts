@@ -57,9 +57,9 @@ describe("deploying over a running lab", () => {
     }
     expect(identity()).toEqual(before);
     record({
-      done: "both stacks are deployed again, with another payload, while the lab runs",
-      lost: "nothing: no step of destroying is run, and the machines are not touched",
-      recovered: "not needed",
+      done: "both stacks are deployed again with another payload while the lab runs",
+      lost: "nothing. No destroy step runs, and the machines are not changed",
+      recovered: "not necessary",
     });
   }, 60_000);
 });
@@ -70,16 +70,16 @@ describe("destroying, by the real cdktf", () => {
     stacks.describe({});
     const { code, output } = await stacks.destroy().ended;
     expect(code).not.toBe(0);
-    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was touched");
+    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was changed");
     expect([stacks.inState("local-teardown"), stacks.inState("local-bootstrap")]).toEqual([
       teardownState,
       bootstrapState,
     ]);
     expect(identity()).toEqual(before);
     record({
-      done: "`cdktf destroy` before the bootstrap is complete",
-      lost: "nothing: the gate refuses before anything else, and names what it waits for",
-      recovered: "the same command, when that is over",
+      done: "`cdktf destroy` is started before the bootstrap is complete",
+      lost: "nothing. The gate refuses before anything is changed, and reports the conditions that do not hold yet",
+      recovered: "run the same command again when the conditions hold",
     });
   }, 120_000);
 
@@ -93,16 +93,16 @@ describe("destroying, by the real cdktf", () => {
     const { code, output } = await command.ended;
     expect(code).not.toBe(0);
     expect(output).toMatch(/local-bootstrap +terraform_data.gate/);
-    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was touched");
+    expect(output).toContain("The cluster still needs its bootstrap machine, so nothing was changed");
     expect([stacks.inState("local-teardown"), stacks.inState("local-bootstrap")]).toEqual([
       teardownState,
       bootstrapState,
     ]);
     expect(identity()).toEqual(before);
     record({
-      done: "`cdktf destroy` is interrupted by Ctrl-C while the gate waits",
-      lost: "nothing: the cdktf command goes on with the bootstrap stack, but that has the gate too, and is refused",
-      recovered: "the same command again",
+      done: "`cdktf destroy` is interrupted with Ctrl-C while the gate waits",
+      lost: "nothing. The cdktf command continues with the bootstrap stack, whose own gate refuses as well",
+      recovered: "run the same command again",
     });
   }, 120_000);
 
@@ -127,11 +127,11 @@ describe("destroying, by the real cdktf", () => {
     expect([stacks.inState("local-teardown"), stacks.inState("local-bootstrap")]).toEqual([[], []]);
     expect(leftOf(stacks.name)).toEqual([]);
     expect(filesIn(stacks.outdir).filter((file) => /payload|plan$/.test(file))).toEqual([]);
-    for (const what of ["the sweep runs", "the bootstrap stack's machine goes", "the report is made"])
+    for (const what of ["the sweep runs", "the bootstrap stack's machine is removed", "the report is created"])
       record({
-        done: `\`cdktf destroy\` is killed (\`kill -9\`, with all that it started) while ${what}`,
+        done: `\`cdktf destroy\` is killed with all its child processes (\`kill -9\`) while ${what}`,
         lost: "nothing",
-        recovered: "the same command again ends clean: no process, no file, no control group, an empty state",
+        recovered: "run the same command again. It leaves no process, no file, no control group and an empty state",
       });
   }, 240_000);
 });

@@ -77,18 +77,18 @@ export function lostOf({ bad, milliseconds, afterUndone, words }: Loss): string 
   if (bad === 0) return "nothing";
   const calls = `${bad} ${bad === 1 ? "call" : "calls"}`;
   const how = words.length === 0 ? "" : ` (${words.map((word) => `\`${word}\``).join(", ")})`;
-  const after = afterUndone === undefined ? "" : `, ${seconds(afterUndone)} after it was undone`;
-  return `${calls}${how}, the last one sent after ${seconds(milliseconds)}${after}`;
+  const after = afterUndone === undefined ? "" : `, ${seconds(afterUndone)} after its end`;
+  return `${calls}${how}. The last one was sent ${seconds(milliseconds)} after the fault${after}`;
 }
 
-/** A line of the table in docs/faults.md. */
+/** A fault in docs/faults.md. */
 export interface Row {
   readonly done: string;
   readonly lost: string;
   readonly recovered: string;
 }
 
-/** The file that rows are written to, for the table; the tests alone write none and leave out what is slow. */
+/** The file that rows are written to, for the page. The tests alone write none and leave out what is slow. */
 export const rowsFile = process.env.FAULTS_ROWS;
 
 export function record(row: Row): void {

@@ -1,6 +1,6 @@
 /**
- * `npm run faults [-- --table]`: the fault tests, with those that are too slow for `npm run test:e2e`, one file after the other, and
- * what each fault did as a table: to stdout, or with --table into docs/faults.md. Ctrl-C removes the labs.
+ * `npm run faults [-- --table]`: the fault tests, with those that are too slow for `npm run test:e2e`, one file after the other.
+ * Prints what each fault did as Markdown, or with --table writes it into docs/faults.md. Ctrl-C removes the labs.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,10 +8,10 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { projectFile, projectRoot } from "../../../src/runtime/project-files.js";
 import { busyness, thisMachine } from "../../bench/machine.ts";
-import { markdownTable } from "../../../scripts/markdown-table.ts";
+import { wrap } from "../../../scripts/markdown-text.ts";
 import { removeLab } from "../../support/lab.ts";
 import type { Row } from "./fault.ts";
-import { writePart } from "./page.ts";
+import { faultSection, writePart } from "./page.ts";
 
 const vitest = projectFile("node_modules/vitest/vitest.mjs");
 const [option] = process.argv.slice(2);
@@ -22,8 +22,12 @@ if (option !== undefined && option !== "--table") {
 const write = option === "--table";
 const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-faults-"));
 const file = join(folder, "rows");
-/** Each test file, and how the name of its lab begins; the process id follows. */
-const tests = { tunnel: "faults", bootkube: "stages", destroy: "destroy" };
+/** Each test file, its heading on the page, and how the name of its lab begins; the process id follows. */
+const tests = {
+  tunnel: { heading: "Tunnel, while calls are sent", lab: "faults" },
+  bootkube: { heading: "Bootstrap machine, while bootkube.sh runs", lab: "stages" },
+  destroy: { heading: "Deploy and destroy", lab: "destroy" },
+};
 
 const now: { child?: ChildProcess; lab?: string; signal?: NodeJS.Signals } = {};
 for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -32,9 +36,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     now.child?.kill("SIGKILL");
   });
 
-/** @returns whether all of it held */
+/** Runs a test file. @returns whether all its tests passed */
 async function run(test: keyof typeof tests): Promise<boolean> {
-  // Progress to stderr: stdout is the table's. A group of its own: Ctrl-C is heard here only.
+  // Progress to stderr: stdout is the results'. A group of its own: Ctrl-C is heard here only.
   const args = [vitest, "run", "--config", "test/e2e/vitest.config.ts", `test/e2e/faults/${test}.test.ts`];
   now.child = spawn(process.execPath, args, {
     cwd: projectRoot,
@@ -42,27 +46,31 @@ async function run(test: keyof typeof tests): Promise<boolean> {
     env: { ...process.env, FAULTS_ROWS: file, TMPDIR: folder },
     detached: true,
   });
-  now.lab = `${tests[test]}${String(now.child.pid)}`;
+  now.lab = `${tests[test].lab}${String(now.child.pid)}`;
   const code = await new Promise((resolve) => now.child?.once("close", resolve));
   await removeLab(now.lab);
   return code === 0;
 }
 
+/** What the tests have recorded since the last call. */
+function takeRows(): Row[] {
+  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+  rmSync(file, { force: true });
+  return lines.map((line) => JSON.parse(line) as Row);
+}
+
 try {
   const before = busyness();
   let held = true;
+  const sections: string[] = [];
   for (const test of Object.keys(tests) as (keyof typeof tests)[])
-    if (now.signal === undefined) held = (await run(test)) && held;
+    if (now.signal === undefined) {
+      held = (await run(test)) && held;
+      sections.push(faultSection(tests[test].heading, takeRows()));
+    }
   if (now.signal === undefined) {
-    const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
-    const rows = lines.map((line) => JSON.parse(line) as Row);
-    const text = [
-      markdownTable(
-        ["what was done", "what was lost", "how it recovered"],
-        rows.map(({ done, lost, recovered }) => [done, lost, recovered]),
-      ),
-      `From: ${thisMachine()}. Load average before ${before}, after ${busyness()}.`,
-    ].join("\n\n");
+    const machine = wrap(`Machine: ${thisMachine()}. Load average before ${before}, after ${busyness()}.`);
+    const text = [machine, ...sections].join("\n\n");
     if (write && held) writePart("faults", text);
     else console.log(text);
   }

@@ -42,7 +42,7 @@ export function summaryOf(calls: readonly Call[], windows: readonly Window[], me
   const [first, last] = [memory[0], memory.at(-1)];
   return [
     markdownTable(
-      ["fault", "times", "calls lost, in all", "longest until the last of them was sent"],
+      ["fault", "times", "calls lost in total", "longest time until the last lost call"],
       names.map((name) => {
         const its = losses.filter(({ fault }) => fault === name);
         const sum = its.reduce((total, { bad }) => total + bad, 0);
@@ -50,9 +50,9 @@ export function summaryOf(calls: readonly Call[], windows: readonly Window[], me
         return [name, its.length, sum, `${(longest / 1000).toFixed(1)} s`];
       }),
     ),
-    `Calls: ${calls.length}, of which ${lost} were lost (${((100 * lost) / Math.max(1, calls.length)).toFixed(1)} %).`,
+    `Calls: ${calls.length}; lost: ${lost} (${((100 * lost) / Math.max(1, calls.length)).toFixed(1)} %).`,
     markdownTable(
-      ["memory", "at the beginning", "highest after a fault", "at the end"],
+      ["memory", "at the start", "highest after a fault", "at the end"],
       [
         [
           "server",

@@ -7,6 +7,7 @@ import { randomInt } from "node:crypto";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { wrap } from "../../../scripts/markdown-text.ts";
 import { busyness, thisMachine } from "../../bench/machine.ts";
 import type { Pulse } from "../load/load.ts";
 import type { Call } from "../load/statistics.ts";
@@ -84,9 +85,11 @@ async function soak({ minutes, seed, write }: Options): Promise<void> {
   const agents = lab.agents();
   const took = ((Date.now() - start) / 60_000).toFixed(1);
   const text = [
-    `From: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${took} minutes, seed ${seed}.`,
+    wrap(
+      `Machine: ${thisMachine()}. Load average before ${before}, after ${busyness()}. ${took} minutes, seed ${seed}.`,
+    ),
     summaryOf(calls, windows, memory),
-    `Calls lost while no fault was under way: ${stray.length}${strayOf(stray, start)}. Agents connected at the end: ${agents ?? "unknown"} of 2.`,
+    `Calls lost while no fault was active: ${stray.length}${strayOf(stray, start)}. Agents connected at the end: ${agents ?? "unknown"} of 2.`,
     ...(trouble === undefined ? [] : [`NOT RECOVERED: ${trouble}`]),
   ].join("\n\n");
   if (write) writePart("soak", text);
@@ -144,13 +147,13 @@ function options(): Options {
 }
 
 const chosen = options();
-if (process.getuid?.() !== 0) stop("The lab makes namespaces, mounts and control groups of its own: run this as root.");
+if (process.getuid?.() !== 0) stop("The lab creates namespaces, mounts and control groups: run this command as root.");
 const end = { interrupted: false };
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
     if (end.interrupted) return;
     end.interrupted = true;
-    console.error("\nInterrupted: the lab goes.");
+    console.error("\nInterrupted: removing the lab.");
     void removeLab(name).then(() => process.exit(128 + constants.signals[signal]));
   });
 try {

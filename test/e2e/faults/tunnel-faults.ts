@@ -47,7 +47,7 @@ export const tunnelFaults: readonly Fault[] = [
   {
     name: "server killed",
     done: "the server is killed (`kill -9`)",
-    recovered: "it is started again with the same keys, and the agents dial again",
+    recovered: "it is restarted with the same keys, and the agents reconnect",
     strike: async (lab) => {
       const before = processes(lab.lab.bootstrap, "proxy-server");
       const at = lab.killServer();
@@ -58,8 +58,8 @@ export const tunnelFaults: readonly Fault[] = [
   },
   {
     name: "server away, stale socket",
-    done: "the server's manifest is taken away and put back, with the socket of a process that was killed in its place",
-    recovered: "the new server removes the stale socket and listens on its own; the agents dial again",
+    done: "the server's manifest is moved away and back, and the socket of a killed process is left in place",
+    recovered: "the new server replaces the stale socket, and the agents reconnect",
     strike: async (lab) => {
       const { bootstrap } = lab.lab;
       const at = Number(bootstrap.must(`${now}; mv ${staticPodManifest} /opt/lab/server.yaml`));
@@ -76,7 +76,7 @@ export const tunnelFaults: readonly Fault[] = [
   {
     name: "kube-apiserver killed",
     done: "the bootstrap kube-apiserver is killed (`kill -9`)",
-    recovered: "it is started again and connects to the same server; that and the agents have noticed nothing",
+    recovered: "it is restarted and connects to the same server. Server and agents are not affected",
     strike: async (lab) => {
       const { bootstrap } = lab.lab;
       const others = () => JSON.stringify([bootstrap, ...lab.lab.nodes].map((one) => one.run("pgrep 'proxy-'").stdout));
@@ -91,7 +91,7 @@ export const tunnelFaults: readonly Fault[] = [
   {
     name: "only agent killed",
     done: "the only agent is killed (`kill -9`)",
-    recovered: "it is started again and dials again",
+    recovered: "it is restarted and reconnects",
     strike: async (lab) => {
       const [first, second] = nodes(lab);
       // Ends what is under way in it.
@@ -108,8 +108,8 @@ export const tunnelFaults: readonly Fault[] = [
   },
   {
     name: "one of two agents dies",
-    done: "one of two agents is killed and stays away",
-    recovered: "the server sees its connection end and gives every call to the other one",
+    done: "one of two agents is killed and not restarted",
+    recovered: "the server detects the closed connection and sends every call to the other agent",
     strike: async (lab, pulse) => {
       const [, second] = nodes(lab);
       const at = Number(second.must(`${now}; ${stopAgent}`));
@@ -122,8 +122,8 @@ export const tunnelFaults: readonly Fault[] = [
   },
   {
     name: "link cut",
-    done: "the bootstrap machine's link is cut until a call has failed, and restored",
-    recovered: "connections that stand go on, the others are made again",
+    done: "the bootstrap machine's link is cut until a call has failed, then restored",
+    recovered: "established connections continue, and the others are opened again",
     strike: async (lab, pulse) => {
       const { node, bootstrap } = lab.lab;
       const cut = await cutLink(node, bootstrap, (at) =>
@@ -135,8 +135,8 @@ export const tunnelFaults: readonly Fault[] = [
   },
   {
     name: "8091 blocked",
-    done: "port 8091 is closed to new connections; when calls have gone on, all agents are killed; when those that follow have knocked in vain, it is opened",
-    recovered: "connections that stand are not touched; killed agents dial until the port is open",
+    done: "port 8091 is closed to new connections while calls continue, then all agents are killed, and the port is opened after they have failed to reconnect",
+    recovered: "established connections are not affected. Killed agents retry until the port is open",
     strike: async (lab, pulse) => {
       const { bootstrap } = lab.lab;
       const rule = `INPUT -p tcp --dport ${agentPortOf(lab.lab)} --syn -j DROP`;
@@ -164,8 +164,8 @@ export const tunnelFaults: readonly Fault[] = [
   },
   {
     name: "rogue agent dials",
-    done: "agents without a certificate, with a foreign or an expired one, and with another CA than the server's dial all the time",
-    recovered: "the server refuses them and is not disturbed",
+    done: "agents without a certificate, with a foreign or expired certificate, and with a CA other than the server's keep trying to connect",
+    recovered: "the server refuses them and is not affected",
     slow: true,
     strike: async (lab) => {
       const [node] = nodes(lab);
@@ -183,9 +183,9 @@ export const tunnelFaults: readonly Fault[] = [
   },
   {
     name: "node cut off",
-    done: "the link of one of two nodes is cut until the server drops its agent, and restored",
+    done: "the link of one of two nodes is cut until the server drops its agent, then restored",
     recovered:
-      "gRPC's keepalive ends the dead connection; until then a call that gets it waits for the webhook's timeout. Then the other agent has all, and the first one dials again when its link is back",
+      "gRPC's keepalive closes the dead connection. Until then, a call that uses it waits for the webhook's timeout. Afterwards the other agent gets all calls, and the first agent reconnects when its link is restored",
     slow: true,
     strike: async (lab) => {
       const [first, second] = nodes(lab);
@@ -197,7 +197,7 @@ export const tunnelFaults: readonly Fault[] = [
   {
     name: "node's address changed",
     done: "one of two nodes gets another address",
-    recovered: "its agent dials again from the new one; gRPC's keepalive ends the old connection",
+    recovered: "its agent reconnects from the new address, and gRPC's keepalive closes the old connection",
     slow: true,
     strike: async (lab) => {
       const [first, second] = nodes(lab);

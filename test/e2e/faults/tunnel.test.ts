@@ -55,9 +55,9 @@ describe("an agent, the real program, is refused with", () => {
       for (const [index, agent] of dialling.entries()) {
         const words = await agent.isRefused();
         record({
-          done: `an agent with ${refused[index] ?? ""} dials`,
+          done: `an agent with ${refused[index] ?? ""} tries to connect`,
           lost: "nothing",
-          recovered: `it is refused (\`${words}\`), and the tunnel's own agents are not disturbed`,
+          recovered: `the server refuses it (\`${words}\`), and the tunnel's own agents are not affected`,
         });
       }
       // The tunnel's own and the good one.

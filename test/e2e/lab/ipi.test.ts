@@ -96,7 +96,7 @@ describe("a lab with `ipi: true`", () => {
   it("keeps its bootstrap machine while that is a member of etcd, with nothing of the tunnel left in the cluster", async () => {
     lab.reportProgress({ ...control, etcd: "enough members" });
     lab.finish();
-    await waitFor("the bootstrap's end", 60, () =>
+    await waitFor("the end of the bootstrap", 60, () =>
       itemsAt("/api/v1/namespaces/kube-system/configmaps").includes("bootstrap"),
     );
     // The kube-apiserver of a single replica ends at once, and the tunnel with it.
@@ -109,7 +109,7 @@ describe("a lab with `ipi: true`", () => {
 
   it("loses it at once when etcd's operator says so, by the name of 4.14 too", async () => {
     lab.reportProgress({ ...control, etcd: "member removed", release: "4.14" });
-    await waitFor("the machine's removal", 10, () => lab.bootstrap.isRemoved);
+    await waitFor("the removal of the bootstrap machine", 10, () => lab.bootstrap.isRemoved);
     expect(ofTheTunnel()).toEqual([]);
     expect(existsSync(lab.bootstrap.folder)).toBe(false);
     expect(leftOf(stacks.name).filter((path) => path.endsWith(".bootstrap"))).toEqual([]);
@@ -130,7 +130,7 @@ describe("a lab with `ipi: true`", () => {
     expect(await command("gather", "--name", stacks.name, "--out", archive)).toMatchObject({ code: 0, stderr: "" });
     expect(await run("lab", "finish", "--name", stacks.name)).toEqual({
       code: 0,
-      stdout: "The bootstrap has ended: the cluster stands alone. The installer has removed the bootstrap machine.\n",
+      stdout: "The bootstrap has ended. The installer has removed the bootstrap machine.\n",
       stderr: "",
     });
     expect((await run("teardown", "report", "--config", stacks.configFile, "local")).stdout).toMatch(

@@ -74,7 +74,7 @@ export class LabStacks {
 
   runningLab(): Lab {
     const lab = Lab.ifRunning(this.name, labFolder(this.name));
-    if (lab === undefined) throw new Error("the lab does not run");
+    if (lab === undefined) throw new Error("the lab is not running");
     return lab;
   }
 

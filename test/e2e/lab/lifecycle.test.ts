@@ -21,9 +21,9 @@ afterAll(async () => {
 
 describe("lab up, interrupted", () => {
   it.each([
-    ["the machines start", "SIGTERM", 143],
-    ["the tunnel's server is up", "SIGINT", 130],
-    ["the machines start", "SIGHUP", 129],
+    ["the machines are starting", "SIGTERM", 143],
+    ["the tunnel's server is running", "SIGINT", 130],
+    ["the machines are starting", "SIGHUP", 129],
   ] as const)(
     'at "%s" by %s, leaves nothing',
     async (words, signal, expected) => {
@@ -42,7 +42,7 @@ describe("lab up, interrupted", () => {
 it("lab up, killed as Terraform does it when a deploy is interrupted, leaves nothing", async () => {
   const args = [program, "lab", "up", "--name", name, "--payload", payload];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
-  await interruptedAt(child, "the tunnel's server is up", () => child.kill("SIGKILL"));
+  await interruptedAt(child, "the tunnel's server is running", () => child.kill("SIGKILL"));
   await waitFor("the lab's end", 30, () => leftOf(name).length === 0);
 }, 120_000);
 
@@ -69,7 +69,7 @@ it("the demonstration refuses a name that leads out of the labs' folder", () => 
     encoding: "utf8",
   });
   expect(stderr).toBe(
-    `${JSON.stringify(outside)} cannot be the name of a lab: give lower case letters, digits and -, at most 20, beginning with a letter.\n`,
+    `${JSON.stringify(outside)} is not a valid lab name: use at most 20 lower case letters, digits and -, starting with a letter.\n`,
   );
   expect(status).toBe(1);
   expect(existsSync(canary)).toBe(true);
@@ -82,8 +82,8 @@ describe("the demonstration, interrupted", () => {
       env: { ...process.env, TMPDIR: folder },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const { code, said } = await interruptedAt(child, "the machines start", () => child.kill("SIGTERM"));
-    expect(said).toContain("Interrupted: the lab goes.");
+    const { code, said } = await interruptedAt(child, "the machines are starting", () => child.kill("SIGTERM"));
+    expect(said).toContain("Interrupted: removing the lab.");
     expect(leftOf(name)).toEqual([]);
     const processes = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(folder));
     expect(processes).toEqual([]);
@@ -93,14 +93,14 @@ describe("the demonstration, interrupted", () => {
 });
 
 describe("without root", () => {
-  it.each(["lab up --payload=none", "lab down", "lab enter bootstrap", "verify"])(
+  it.each(["lab up --payload=none", "lab down", "lab enter bootstrap", "verify --name=local"])(
     "%s is one sentence and exit code 1",
     (line) => {
       // Nobody, who may read this tree wherever it is.
       const nobody = "--reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_override --ambient-caps=+dac_override";
       const args = [...nobody.split(" "), process.execPath, program, ...line.split(" ")];
       const { status, stdout, stderr } = spawnSync("setpriv", args, { encoding: "utf8" });
-      expect(stderr).toBe("error: The lab makes namespaces, mounts and control groups of its own: run this as root.\n");
+      expect(stderr).toBe("error: The lab creates namespaces, mounts and control groups: run this command as root.\n");
       expect(stdout).toBe("");
       expect(status).toBe(1);
     },

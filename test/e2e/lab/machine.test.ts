@@ -86,7 +86,7 @@ describe("what is left", () => {
     one.must("setsid sleep 1000 >/dev/null 2>&1 &");
     await removeMachines(`${lab}x`);
     expect(groupsOf(`${lab}x`)).toEqual([]);
-    expect(() => LabMachine.running({ lab: `${lab}x`, name: "m", folder: one.folder })).toThrow("does not run");
+    expect(() => LabMachine.running({ lab: `${lab}x`, name: "m", folder: one.folder })).toThrow("is not running");
     expect(other.must("hostname").trim()).toBe("m");
     await removeMachines(`${lab}x-y`);
     expect(groupsOf(`${lab}x-y`)).toEqual([]);
@@ -111,7 +111,7 @@ describe("what is left", () => {
       if (!dieWithParent) expect(LabMachine.running(place).must("hostname").trim()).toBe("m");
       await removeMachines(name);
       expect(groupsOf(name)).toEqual([]);
-      expect(() => LabMachine.running(place)).toThrow("does not run");
+      expect(() => LabMachine.running(place)).toThrow("is not running");
     }
   });
 

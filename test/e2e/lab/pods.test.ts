@@ -53,7 +53,7 @@ it("a pod that cannot be started is tried again from nothing, and the lab shows 
   lab.node.must("mv /opt/lab/moved /opt/lab/kubeconfig");
   expect(stuck).toBeInstanceOf(UserError);
   expect((stuck as UserError).message).toMatch(
-    /^The lab pods\d+ is stuck: node-0 says ".*", the pod late cannot be started on node-0 \(podman .*no such file or directory.*\); look into /,
+    /^The lab pods\d+ is stuck: a command on node-0 failed with ".*", the pod late cannot be started on node-0 \(podman .*no such file or directory.*\); read /,
   );
 
   lab.node.must("cp /usr/bin/catatonit /opt/programs");

@@ -62,8 +62,10 @@ describe("status, of a tunnel that breaks step by step", () => {
     const status = await statusWith("no-agent-yet");
     expect(status).toMatchObject({ state: "waiting", server: { healthz: 200, readyz: 500, agents: 0 }, agents: [] });
     const { code, stdout } = await run("status", "--name", name);
-    expect(stdout).toMatch(/^tunnel +the tunnel does not carry yet$/m);
-    expect(stdout).toMatch(/^waiting: no agent is there yet: .*\n {2}→ wait: agents start with the network of/m);
+    expect(stdout).toMatch(/^tunnel +the tunnel does not work yet$/m);
+    expect(stdout).toMatch(
+      /^waiting: no agent is running yet: .*\n {2}→ wait until the network of the first node is ready/m,
+    );
     expect(code).toBe(1);
   });
 
@@ -73,7 +75,7 @@ describe("status, of a tunnel that breaks step by step", () => {
     const status = await statusWith("port-blocked");
     expect(status.state).toBe("broken");
     expect(sentence(status, "port-blocked")).toBe(
-      "node-0 does not reach 10.0.0.10:8091: its dial has no answer; the port is blocked between them",
+      "node-0 cannot reach 10.0.0.10:8091: its connection attempt gets no answer; the port is blocked between them",
     );
   });
 
@@ -154,7 +156,7 @@ describe("status, of a tunnel that breaks step by step", () => {
     // Twice does not overwrite.
     expect(await command("gather", "--name", name, "--out", file)).toMatchObject({
       code: 1,
-      stderr: `error: ${file} is there already and was not touched: give another name with --out.\n`,
+      stderr: `error: ${file} already exists and was not changed: give another name with --out.\n`,
     });
   });
 
@@ -201,7 +203,7 @@ describe("status, of a tunnel that breaks step by step", () => {
     lab.node.must(`cp -a ${certs} /run/kept && cat /opt/lab/tls/ca.crt >${certs}/ca.crt && ${restartAgent}`);
     const status = await statusWith("tls-other-ca");
     expect(sentence(status, "tls-other-ca")).toMatch(
-      /\(x509: certificate signed by unknown authority\): its Secret is of another set of keys$/,
+      /\(x509: certificate signed by unknown authority\): its Secret belongs to other keys$/,
     );
   });
 
@@ -223,7 +225,7 @@ describe("status, of a tunnel that breaks step by step", () => {
     startWithIt();
     const status = await statusWith("tls-other-name");
     expect(sentence(status, "tls-other-name")).toMatch(
-      /\(x509: certificate is valid for 10\.0\.0\.11, not 10\.0\.0\.10\): the bootstrap machine's changed$/,
+      /\(x509: certificate is valid for 10\.0\.0\.11, not 10\.0\.0\.10\): the bootstrap machine's address has changed$/,
     );
   }, 60_000);
 
@@ -245,7 +247,7 @@ describe("status, of a tunnel that breaks step by step", () => {
     const status = await statusWith("certificate-expired");
     expect(status.state).toBe("carries");
     expect(sentence(status, "certificate-expired")).toMatch(
-      /^certificates have expired: serving\/tls\.crt on bootstrap \(2024-01-02T00:00:00Z\); agents that are connected stay so/,
+      /^certificates have expired: serving\/tls\.crt on bootstrap \(2024-01-02T00:00:00Z\); agents stay connected, but cannot reconnect/,
     );
     // Keys are read once, at start: from then on nobody connects.
     startWithIt();
@@ -256,14 +258,16 @@ describe("status, of a tunnel that breaks step by step", () => {
     expect(broken).toMatchObject({ state: "broken", server: { healthz: 200, agents: 0 } });
   }, 60_000);
 
-  it("says that the server does not run", async () => {
+  it("says that the server is not running", async () => {
     // So podman does not start it again, and the fake kubelet does not know.
     lab.bootstrap.must("/usr/bin/podman kill konnectivity-server-konnectivity-server");
     const status = await statusWith("server-down", "certificate-expired");
     expect(status.state).toBe("broken");
     const { code, stdout } = await command("status", "--name", name);
     expect(stdout).toMatch(/^server +does not answer on bootstrap$/m);
-    expect(stdout).toMatch(/^wrong: the server does not run, so every call into the cluster waits for its time-out; /m);
+    expect(stdout).toMatch(
+      /^wrong: the server is not running, so every call into the cluster waits until it times out; /m,
+    );
     expect(code).toBe(1);
   });
 });
@@ -284,7 +288,7 @@ describe("status, used wrongly", () => {
     expect(await command("status", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringContaining("No lab named nobody runs here") as string,
+      stderr: expect.stringContaining("No lab named nobody is running") as string,
     });
     expect(await command("status", "--ssh=-oProxyCommand=x")).toMatchObject({ code: 2, stdout: "" });
   });
@@ -292,7 +296,7 @@ describe("status, used wrongly", () => {
   it("says which machine ssh does not reach", async () => {
     const { code, stdout } = await command("status", "--ssh", "ssh://core@127.0.0.1:1");
     expect(stdout).toMatch(
-      /^unknown: ssh:\/\/core@127\.0\.0\.1:1 cannot be looked at: ssh: connect to host .* refused\.$/m,
+      /^unknown: ssh:\/\/core@127\.0\.0\.1:1 cannot be checked: ssh: connect to host .* refused\.$/m,
     );
     expect(code).toBe(1);
   });

@@ -50,10 +50,10 @@ describe("verify, with a tunnel as it is by default", () => {
   }, 180_000);
   afterAll(() => removeLab(name));
 
-  it("passes everything but what comes after the bootstrap's end", async () => {
+  it("passes everything but what comes after the end of the bootstrap", async () => {
     const { code, stdout, stderr } = await run("verify", "--name", name);
     expect(stdout).toContain("15 passed, 0 failed, 1 not looked at.");
-    expect(stdout).toMatch(/^step-6 +not looked at .*\n +--finish ends the bootstrap$/m);
+    expect(stdout).toMatch(/^step-6 +not looked at .*\n +needs --finish, which ends the bootstrap$/m);
     expect(stdout).toMatch(/^security-7 +passed .*\n +alert, TLS 1\.3: certificate required, TLS 1\.2: /m);
     expect(stdout).toMatch(/^security-8 +passed .*\n +alert, TLS 1\.3: unknown ca, TLS 1\.2: /m);
     for (const title of Object.values(titles)) expect(stdout).toContain(title);
@@ -81,7 +81,7 @@ describe("verify, with a tunnel as it is by default", () => {
     reportAgent(lab, "True");
     const { code, report } = byKubeconfig(lab);
     expect(report).toMatchObject({ passed: 3, failed: 0, notLookedAt: 13 });
-    expect(seenOf(report.results, "step-3")).toBe("DaemonSet konnectivity-agent; a pod runs on node-0");
+    expect(seenOf(report.results, "step-3")).toBe("DaemonSet konnectivity-agent; pods run on node-0");
     expect(seenOf(report.results, "security-7")).toContain("openssl s_client -connect 10.0.0.10:8091");
     expect(code).toBe(0);
   }, 120_000);
@@ -138,7 +138,9 @@ describe("verify, with a tunnel as it is by default", () => {
     expect(others(report.results)).toEqual({});
     expect(report.results.map(({ id }) => id)).toEqual(checkIds);
     expect(report).toMatchObject({ passed: 16, failed: 0, notLookedAt: 0 });
-    expect(seenOf(report.results, "step-7")).toMatch(/^after the bootstrap's end, .* created, webhook asked once$/);
+    expect(seenOf(report.results, "step-7")).toMatch(
+      /^after the end of the bootstrap, .* created, webhook called once$/,
+    );
     expect(code).toBe(0);
 
     const rows = await runChecks(labChecks(lab, { finish: false }));
@@ -148,7 +150,7 @@ describe("verify, with a tunnel as it is by default", () => {
     expect(seenOf(rows, "security-7")).toBe("the bootstrap has ended, and the tunnel with it");
   }, 180_000);
 
-  it("fails when an agent still runs after the bootstrap's end", async () => {
+  it("fails when an agent still runs after the end of the bootstrap", async () => {
     startAgent(lab, "forgotten");
     const rows = await runChecks(labChecks(lab, { finish: false }).filter(({ id }) => id === "step-6"));
     expect(rows).toMatchObject([
@@ -191,7 +193,7 @@ describe("verify, with other kinds of agent authentication", () => {
       "security-7": "failed",
       "security-8": "failed",
     });
-    expect(seenOf(rows, "security-7")).toBe("TLS 1.3: the server took it");
+    expect(seenOf(rows, "security-7")).toBe("TLS 1.3: the server accepted the connection");
     const { report } = byKubeconfig(lab);
     expect(resultsOf(report.results)).toMatchObject({ "security-1": "failed", "security-7": "failed" });
   }, 180_000);
@@ -203,21 +205,21 @@ describe("verify, with other kinds of agent authentication", () => {
     const rows = await runChecks(labChecks(lab, { finish: false }));
     expect(others(rows)).toEqual({ "step-6": "not looked at" });
     expect(seenOf(rows, "security-1")).toBe("--authentication-audience=system:konnectivity-server");
-    expect(seenOf(rows, "security-7")).toMatch(/^agents have tokens: with no token, "/);
-    expect(seenOf(rows, "security-8")).toMatch(/^agents have tokens: with foreign token, ".*invalid bearer token"$/);
+    expect(seenOf(rows, "security-7")).toMatch(/^agents use tokens; with no token: "/);
+    expect(seenOf(rows, "security-8")).toMatch(/^agents use tokens; with foreign token: ".*invalid bearer token"$/);
   }, 180_000);
 });
 
 describe("verify, used wrongly", () => {
-  it("is one sentence and exit code 1", async () => {
+  it("is one sentence, and exit code 1 or, for wrong usage, 2", async () => {
     expect(await command("verify", "--name", "nobody")).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringContaining("No lab named nobody runs here") as string,
+      stderr: expect.stringContaining("No lab named nobody is running") as string,
     });
     expect(await command("verify", "--kubeconfig", "x", "--finish")).toMatchObject({
-      code: 1,
-      stderr: "error: --finish is for the lab: leave it out with --kubeconfig.\n",
+      code: 2,
+      stderr: "error: --finish is only for a lab: remove it, or remove --kubeconfig.\n",
     });
     const folder = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-verify-"));
     const closed = join(folder, "kubeconfig");
@@ -232,7 +234,9 @@ describe("verify, used wrongly", () => {
     rmSync(folder, { recursive: true });
     expect(asked).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^error: https:\/\/127\.0\.0\.1:1 cannot be asked: connect ECONNREFUSED/) as string,
+      stderr: expect.stringMatching(
+        /^error: The request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED/,
+      ) as string,
     });
   }, 60_000);
 });

@@ -96,7 +96,7 @@ describe("a pulse", () => {
     const pulse = new Pulse(here, target("--every=10ms"));
     await pulse.waitFor("an answer", 20, (calls) => calls.length > 0);
     await expect(pulse.waitFor("a quiet tunnel", 0.1, () => false)).rejects.toThrow(
-      "a quiet tunnel did not come within 0.1 s (last failure: 500 Internal Server Error: no agent)",
+      "timed out after 0.1 s while waiting for a quiet tunnel (last failure: 500 Internal Server Error: no agent)",
     );
     await pulse.stop();
   });

@@ -59,7 +59,9 @@ export class Pulse {
     while (!shown(this.calls)) {
       if (Date.now() > end) {
         const last = this.calls.findLast(({ failure }) => failure !== "");
-        throw new Error(`${what} did not come within ${seconds} s (last failure: ${last?.failure ?? "none"})`);
+        throw new Error(
+          `timed out after ${seconds} s while waiting for ${what} (last failure: ${last?.failure ?? "none"})`,
+        );
       }
       await sleep(20);
     }

@@ -107,7 +107,7 @@ it("keeps every key that `ipi prepare` takes for one of Ignition spec 3.2", () =
 
 it("refuses what is not JSON, or not a config, in one sentence", () => {
   expect(() => rewriteAsInstaller("{")).toThrow(
-    /^openshift-install could not read the payload, so no lab was made: unexpected end of JSON input; give one/,
+    /^openshift-install cannot read the payload, so no lab was created: unexpected end of JSON input; use a payload from/,
   );
   expect(() => rewriteAsInstaller('{"storage":{"files":5}}')).toThrow("cannot unmarshal number");
 });

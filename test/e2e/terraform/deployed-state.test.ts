@@ -32,28 +32,28 @@ describe("what was deployed from here", () => {
     const backend = { local: { path: join(project.folder, ".state/aws-bootstrap.tfstate") } };
     apply(join(project.folder, "some/folder"), { terraform: { backend } });
     const inputs = project.inputs();
-    expect(deployedMachine(inputs)).toBe("core@127.0.0.1");
-    expect(addressesIn(inputs, "aws-bootstrap")).toEqual(["terraform_data.report"]);
-    expect(addressesIn(inputs, "aws-teardown")).toBeUndefined();
+    expect(await deployedMachine(inputs)).toBe("core@127.0.0.1");
+    expect(await addressesIn(inputs, "aws-bootstrap")).toEqual(["terraform_data.report"]);
+    expect(await addressesIn(inputs, "aws-teardown")).toBeUndefined();
     // No ssh is there: what it says is about the machine that was meant.
     const env = { ...process.env, KONNECTIVITY_CONFIG: project.configFile, PATH: "/nowhere" };
     for (const words of [
       ["status", "--ssh"],
       ["status", "--ssh", "--json"],
     ])
-      expect((await runWith(env, ...words)).stdout).toContain("core@127.0.0.1 cannot be looked at: ");
+      expect((await runWith(env, ...words)).stdout).toContain("core@127.0.0.1 cannot be checked: ");
   }, 60_000);
 
-  it("is asked of Terraform where the state is shared, in the folder that cdktf.json names", () => {
+  it("is asked of Terraform where the state is shared, in the folder that cdktf.json names", async () => {
     const state = { s3: { bucket: "states", region: "eu-west-1", keyPrefix: "clusters/prod" } };
     const shared = { state, infrastructureName: metadata.infraID };
     project = new Project(changedExample("aws", { region: "eu-central-1" }, shared), { files });
     project.write("cdktf.json", JSON.stringify({ output: "elsewhere" }));
     const inputs = project.inputs();
-    expect(() => deployedMachine(inputs)).toThrow("terraform -chdir=elsewhere/stacks/aws-bootstrap init");
+    await expect(deployedMachine(inputs)).rejects.toThrow("terraform -chdir=elsewhere/stacks/aws-bootstrap init");
     // Not S3: only the folder is of interest here.
     apply(join(project.folder, "elsewhere/stacks/aws-bootstrap"));
-    expect(deployedMachine(inputs)).toBe("core@127.0.0.1");
-    expect(addressesIn(inputs, "aws-bootstrap")).toEqual(["terraform_data.report"]);
+    expect(await deployedMachine(inputs)).toBe("core@127.0.0.1");
+    expect(await addressesIn(inputs, "aws-bootstrap")).toEqual(["terraform_data.report"]);
   }, 60_000);
 });

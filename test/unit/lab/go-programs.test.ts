@@ -45,7 +45,7 @@ describe("KONNECTIVITY_COMPONENTS", () => {
   it("is refused if a program is missing", () => {
     add("kube-apiserver");
     expect(() => ensureGoProgram("kubernetes")).toThrow(
-      `KONNECTIVITY_COMPONENTS names ${folder}, but there is no etcd in it: put it there, or unset the variable.`,
+      `KONNECTIVITY_COMPONENTS is ${folder}, but that folder has no etcd: add it, or unset the variable.`,
     );
   });
 
@@ -67,7 +67,7 @@ describe("KONNECTIVITY_COMPONENTS", () => {
     for (const name of ["kube-apiserver", "etcd"]) add(name);
     damage(join(folder, "etcd"));
     expect(() => ensureGoProgram("kubernetes")).toThrow(
-      `KONNECTIVITY_COMPONENTS names ${folder}, but its etcd cannot be executed: make it a program, or unset the variable.`,
+      `KONNECTIVITY_COMPONENTS is ${folder}, but its etcd is not executable: make it executable, or unset the variable.`,
     );
   });
 });

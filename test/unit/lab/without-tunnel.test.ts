@@ -25,6 +25,6 @@ describe("a kube-apiserver without the tunnel", () => {
   });
 
   it("is not made of one that has no egress selector: it would show nothing", () => {
-    expect(() => podWithoutTunnel(podWith({}))).toThrow("not that of a kube-apiserver with an egress selector");
+    expect(() => podWithoutTunnel(podWith({}))).toThrow("has no kube-apiserver with an egress selector");
   });
 });

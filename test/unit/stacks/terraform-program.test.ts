@@ -28,10 +28,10 @@ it("warns under cdktf if Terraform is missing, before cdktf fails in its own wor
     {
       code: "terraform-missing",
       message:
-        "There is no program terraform on the PATH, which a deploy and a destroy need: install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.",
+        "The program terraform, which a deploy and a destroy need, is not on the PATH: install Terraform 1.10 or newer, or OpenTofu and set TERRAFORM_BINARY_NAME=tofu.",
     },
   ]);
   expect(terraformWarnings({ ...underCdktf, PATH: full, TERRAFORM_BINARY_NAME: "other" })[0]?.message).toContain(
-    "no program other on",
+    "The program other, which",
   );
 });

@@ -21,23 +21,23 @@ describe("the aws part of a config", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["vpcId", undefined, "aws.vpcId is missing; expected an id like vpc-0123456789abcdef0."],
-    ["vpcId", "subnet-0123456789abcdef0", "expected an id like vpc-0123456789abcdef0"],
-    ["vpcId", "vpc-XYZ", "expected an id like vpc-"],
-    ["privateSubnet", "subnet", "expected an id like subnet-"],
+    ["vpcId", undefined, "aws.vpcId is missing; expected an ID like vpc-0123456789abcdef0."],
+    ["vpcId", "subnet-0123456789abcdef0", "expected an ID like vpc-0123456789abcdef0"],
+    ["vpcId", "vpc-XYZ", "expected an ID like vpc-"],
+    ["privateSubnet", "subnet", "expected an ID like subnet-"],
     ["publicIp", "yes", 'aws.publicIp is "yes"; expected true or false.'],
     [
       "masterSecurityGroupId",
       undefined,
-      "aws.masterSecurityGroupId is missing; expected an id like sg-0123456789abcdef0.",
+      "aws.masterSecurityGroupId is missing; expected an ID like sg-0123456789abcdef0.",
     ],
     [
       "workerSecurityGroupId",
       undefined,
-      "aws.workerSecurityGroupId is missing; expected an id like sg-0123456789abcdef0.",
+      "aws.workerSecurityGroupId is missing; expected an ID like sg-0123456789abcdef0.",
     ],
-    ["workerSecurityGroupId", "*", "expected an id like sg-"],
-    ["bootstrapSecurityGroupIds", ["x"], 'aws.bootstrapSecurityGroupIds.0 is "x"; expected an id like sg-'],
+    ["workerSecurityGroupId", "*", "expected an ID like sg-"],
+    ["bootstrapSecurityGroupIds", ["x"], 'aws.bootstrapSecurityGroupIds.0 is "x"; expected an ID like sg-'],
     ["bootstrapSecurityGroupIds", "sg-0123456789abcdef0", "expected a list of at most 10 security groups"],
     [
       "bootstrapSecurityGroupIds",
@@ -47,25 +47,29 @@ describe("the aws part of a config", () => {
     ["autoRegisterELB", "no", "expected true or false"],
     ["internalApiTargetGroupArn", "my-group", "expected an ARN like arn:aws:elasticloadbalancing:"],
     ["internalServiceTargetGroupArn", key(), "expected an ARN like arn:aws:elasticloadbalancing:"],
-    ["rhcosAmi", "rhcos-9.6", "expected an id like ami-"],
+    ["rhcosAmi", "rhcos-9.6", "expected an ID like ami-"],
     ["bootstrapInstanceType", "xlarge", "expected an instance type like m6i.xlarge"],
     ["rootVolumeSizeGiB", 99, "expected a whole number from 100 to 16384"],
     ["rootVolumeSizeGiB", "big", "expected a whole number from 100 to 16384"],
     ["rootVolumeKmsKeyArn", "alias/x", "expected an ARN like arn:aws:kms:"],
     ["payloadKmsKeyArn", "alias/x", "expected an ARN like arn:aws:kms:"],
-    ["allowedBootstrapSshCidr", "10.0.0.0/99", "expected a network by its first address"],
-    ["allowedBootstrapSshCidr", "10.0.3.7/16", "expected a network by its first address"],
-    ["allowedBootstrapSshCidr", "anywhere", "expected a network by its first address"],
-    ["allowedBootstrapJournalCidr", "10.0.0.1", "expected a network by its first address"],
+    ["allowedBootstrapSshCidr", "10.0.0.0/99", "expected a network with its first address"],
+    ["allowedBootstrapSshCidr", "10.0.3.7/16", "expected a network with its first address"],
+    ["allowedBootstrapSshCidr", "anywhere", "expected a network with its first address"],
+    ["allowedBootstrapJournalCidr", "10.0.0.1", "expected a network with its first address"],
     ["bootstrapInstanceProfile", "no/path", "expected the name of an instance profile"],
     ["identityWaitSeconds", -1, "expected a whole number from 0 to 900"],
     ["identityWaitSeconds", 901, "expected a whole number from 0 to 900"],
     ["permissionsBoundaryArn", "x", "expected an ARN like arn:aws:iam:"],
     ["region", "Frankfurt", "expected a region like eu-central-1"],
     ["vpcID", "vpc-0123456789abcdef0", "aws.vpcID is not an option; did you mean vpcId."],
-    ["externalApiTargetGroupArn", targetGroup("x", "us-east-1"), "it is in us-east-1, the cluster in eu-central-1"],
-    ["rootVolumeKmsKeyArn", key("us-east-1"), "it is in us-east-1, the cluster in eu-central-1"],
-    ["payloadKmsKeyArn", key("us-east-1"), "it is in us-east-1, the cluster in eu-central-1"],
+    [
+      "externalApiTargetGroupArn",
+      targetGroup("x", "us-east-1"),
+      "it is in us-east-1, but the cluster is in eu-central-1",
+    ],
+    ["rootVolumeKmsKeyArn", key("us-east-1"), "it is in us-east-1, but the cluster is in eu-central-1"],
+    ["payloadKmsKeyArn", key("us-east-1"), "it is in us-east-1, but the cluster is in eu-central-1"],
   ])("refuses %s: %j", (option, value, sentence) => {
     expect(mistakes({ [option]: value })).toEqual([expect.stringContaining(sentence)]);
   });
@@ -75,17 +79,17 @@ describe("the aws part of a config", () => {
     [
       "two subnets",
       { publicSubnet: "subnet-0123456789abcdef1", publicIp: true },
-      "the machine is in one subnet; give one of them",
+      "the machine is in one subnet; set only one of them",
     ],
     [
       "a public subnet without a public address",
       { publicSubnet: "subnet-0123456789abcdef1", privateSubnet: undefined },
-      "in a public subnet a machine without a public address has no way out",
+      "in a public subnet, a machine without a public IP address cannot reach the internet",
     ],
     [
       "a private subnet with a public address",
       { publicIp: true },
-      "a private subnet has no route for a public address",
+      "a private subnet has no route for a public IP address",
     ],
     [
       "no target group for the nodes",
@@ -95,12 +99,12 @@ describe("the aws part of a config", () => {
     [
       "one target group for two ports",
       { internalApiTargetGroupArn: targetGroup("x"), internalServiceTargetGroupArn: targetGroup("x") },
-      "aws.internalApiTargetGroupArn and aws.internalServiceTargetGroupArn do not go together",
+      "aws.internalApiTargetGroupArn and aws.internalServiceTargetGroupArn cannot be combined",
     ],
     [
       "a key of another partition",
       { payloadKmsKeyArn: key("eu-central-1").replace("arn:aws:", "arn:aws-cn:") },
-      "it begins with arn:aws-cn, ARNs there with arn:aws",
+      "it starts with arn:aws-cn, but ARNs of that region start with arn:aws",
     ],
     [
       "no target group for ignition",
@@ -110,19 +114,19 @@ describe("the aws part of a config", () => {
     [
       "target groups that would not be used",
       { autoRegisterELB: false },
-      "aws.autoRegisterELB false and aws.externalApiTargetGroupArn, aws.internalApiTargetGroupArn, aws.internalServiceTargetGroupArn do not go together",
+      "aws.autoRegisterELB false and aws.externalApiTargetGroupArn, aws.internalApiTargetGroupArn, aws.internalServiceTargetGroupArn cannot be combined",
     ],
     [
       "a wait for a given profile",
       { bootstrapInstanceProfile: "mine", identityWaitSeconds: 30 },
-      "aws.identityWaitSeconds and aws.bootstrapInstanceProfile do not go together: a given profile has its permission already; leave the wait out.",
+      "aws.identityWaitSeconds and aws.bootstrapInstanceProfile cannot be combined: an existing profile already has its permission; remove the wait.",
     ],
     [
       "a boundary for no role",
       { bootstrapInstanceProfile: "mine", permissionsBoundaryArn: "arn:aws:iam::123456789012:policy/x" },
-      "no role is made for a given profile",
+      "no role is created if you set a profile",
     ],
-    ["a Graviton type for x86_64", { bootstrapInstanceType: "m6g.xlarge" }, "that type is aarch64"],
+    ["a Graviton type for x86_64", { bootstrapInstanceType: "m6g.xlarge" }, "that instance type is aarch64"],
   ])("refuses %s", (_, aws, sentence) => {
     expect(mistakes(aws)).toEqual([expect.stringContaining(sentence)]);
   });
@@ -145,12 +149,16 @@ describe("the aws part of a config", () => {
   });
 
   it.each<[string, Record<string, string>, string]>([
-    ["a reserved name", { "aws:x": "y" }, "tags.aws:x is a name that AWS does not take"],
-    ["our own", { Name: "y" }, "resources have names of their own"],
-    ["signs in a name", { "a*b": "y" }, "tags.a*b is a name that AWS does not take"],
+    ["a reserved name", { "aws:x": "y" }, "tags.aws:x is a name that AWS does not accept"],
+    ["our own", { Name: "y" }, "expected another name, because the stack sets this tag"],
+    ["signs in a name", { "a*b": "y" }, "tags.a*b is a name that AWS does not accept"],
     ["signs in a value", { a: "<y>" }, 'tags.a is "<y>"; expected at most 256 letters'],
     ["a long value", { a: "y".repeat(257) }, "tags.a is"],
-    ["too many", Object.fromEntries(Array.from({ length: 48 }, (_, i) => [`t${i}`, "x"])), "expected at most 47 (AWS)"],
+    [
+      "too many",
+      Object.fromEntries(Array.from({ length: 48 }, (_, i) => [`t${i}`, "x"])),
+      "expected at most 47 tags (AWS)",
+    ],
   ])("refuses tags: %s", (_, tags, sentence) => {
     expect(mistakes({}, { tags })).toEqual([expect.stringContaining(sentence)]);
   });
@@ -158,7 +166,7 @@ describe("the aws part of a config", () => {
   it("needs a region from somewhere", () => {
     const { aws: _, ...without } = metadata;
     expect(mistakes({}, {}, { metadata: without })).toEqual([
-      "aws.region is missing; expected the cluster's region (metadata.json does not say it).",
+      "aws.region is missing; expected the cluster's region (metadata.json does not contain it).",
     ]);
     expect(mistakes({ region: "eu-central-1" }, {}, { metadata: without })).toEqual([]);
   });
@@ -178,7 +186,7 @@ describe("the aws part of a config", () => {
     };
     expect(mistakes({ ...regions, ...groups })).toEqual([
       expect.stringContaining(
-        "coreos-stream.json does not have an AWS image for x86_64 in eu-west-3: give one as aws.rhcosAmi.",
+        "coreos-stream.json does not contain an AWS image for x86_64 in eu-west-3: set aws.rhcosAmi.",
       ),
     ]);
   });

@@ -29,7 +29,7 @@ describe("the azure part of a config", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["subscriptionId", "mine", 'azure.subscriptionId is "mine"; expected a subscription\'s id.'],
+    ["subscriptionId", "mine", 'azure.subscriptionId is "mine"; expected a subscription ID.'],
     ["cloudName", "public", "expected AzurePublicCloud or AzureUSGovernmentCloud or AzureChinaCloud"],
     ["region", "West Europe", 'azure.region is "West Europe"; expected a region like westeurope.'],
     ["resourceGroupName", "a/b", "expected a resource group's name"],
@@ -42,42 +42,42 @@ describe("the azure part of a config", () => {
     ["nodeSubnets", undefined, "azure.nodeSubnets is missing; expected a list of 1 to 50 networks."],
     ["nodeSubnets", [], "azure.nodeSubnets is []; expected a list of 1 to 50 networks."],
     ["nodeSubnets", Array(51).fill("10.0.0.0/24"), "expected a list of 1 to 50 networks"],
-    ["nodeSubnets", ["*"], 'azure.nodeSubnets.0 is "*"; expected a network by its first address'],
-    ["nodeSubnets", ["VirtualNetwork"], "expected a network by its first address"],
-    ["nodeSubnets", ["10.0.3.7/16"], "expected a network by its first address"],
+    ["nodeSubnets", ["*"], 'azure.nodeSubnets.0 is "*"; expected a network with its first address'],
+    ["nodeSubnets", ["VirtualNetwork"], "expected a network with its first address"],
+    ["nodeSubnets", ["10.0.3.7/16"], "expected a network with its first address"],
     [
       "nodeSubnets",
       ["0.0.0.0/0"],
-      "azure.nodeSubnets.0 is 0.0.0.0/0; expected a network of nodes: the rule is never for everybody.",
+      "azure.nodeSubnets.0 is 0.0.0.0/0; expected a smaller network, because the rule must not be open to everyone.",
     ],
-    ["nodeSubnets", ["10.0.0.0/24", "::/0"], "azure.nodeSubnets.1 is ::/0; expected a network of nodes"],
+    ["nodeSubnets", ["10.0.0.0/24", "::/0"], "azure.nodeSubnets.1 is ::/0; expected a smaller network"],
     [
       "nodeSubnets",
       ["10.0.0.0/24", "10.0.0.0/24"],
-      "azure.nodeSubnets.1 is 10.0.0.0/24; expected a network of its own: it overlaps 10.0.0.0/24.",
+      "azure.nodeSubnets.1 is 10.0.0.0/24; expected a network that does not overlap 10.0.0.0/24.",
     ],
-    ["nodeSubnets", ["10.0.0.0/24", "10.0.0.0/16"], "it overlaps 10.0.0.0/24"],
+    ["nodeSubnets", ["10.0.0.0/24", "10.0.0.0/16"], "expected a network that does not overlap 10.0.0.0/24"],
     ["firewallPriority", 99, "expected a whole number from 100 to 4096"],
     ["firewallPriority", 4097, "expected a whole number from 100 to 4096"],
     [
       "firewallPriority",
       4096,
-      "azure.firewallPriority is 4096; expected at most 4095: the last rule has 1 more, and the last priority is 4096.",
+      "azure.firewallPriority is 4096; expected at most 4095, because the last rule has this priority plus 1, and 4096 is the highest.",
     ],
     [
       "backendAddressPoolIds",
       undefined,
-      "azure.backendAddressPoolIds is missing; expected a list of at most 10 ids of backend pools (empty, if the API is balanced by something else).",
+      "azure.backendAddressPoolIds is missing; expected a list of at most 10 IDs of backend pools (empty, if the API has another load balancer).",
     ],
-    ["backendAddressPoolIds", Array(11).fill(pool("a")), "expected a list of at most 10 ids"],
+    ["backendAddressPoolIds", Array(11).fill(pool("a")), "expected a list of at most 10 IDs"],
     [
       "backendAddressPoolIds",
       [id("Microsoft.Network/loadBalancers/lb")],
-      "expected the id of a load balancer's backend",
+      "expected the ID of a load balancer's backend",
     ],
-    ["backendAddressPoolIds", [pool("a"), pool("A")], "expected each pool once"],
-    ["imageId", "rhcos", "expected the id of a generation 2 image, like /subscriptions/…"],
-    ["imageId", id("Microsoft.Compute/disks/x"), "expected the id of a generation 2 image"],
+    ["backendAddressPoolIds", [pool("a"), pool("A")], "expected each pool only once"],
+    ["imageId", "rhcos", "expected the ID of a generation 2 image, like /subscriptions/…"],
+    ["imageId", id("Microsoft.Compute/disks/x"), "expected the ID of a generation 2 image"],
     ["marketplaceImage", "redhat", "expected an object with publisher, offer, sku, version"],
     ["marketplaceImage", { ...marketplaceImage, publisher: "" }, "expected a publisher, like redhat"],
     ["marketplaceImage", { ...marketplaceImage, publisher: "red hat" }, "expected a publisher, like redhat"],
@@ -94,19 +94,19 @@ describe("the azure part of a config", () => {
     [
       "bootstrapVMSize",
       "Standard_D4_v5",
-      "azure.bootstrapVMSize is Standard_D4_v5; expected a size that takes premium",
+      "azure.bootstrapVMSize is Standard_D4_v5; expected a size that supports premium",
     ],
     ["osDiskSizeGB", 64, "expected a whole number from 100 to 4095"],
-    ["diskEncryptionSetId", "x", "expected the id of a disk encryption set, like"],
+    ["diskEncryptionSetId", "x", "expected the ID of a disk encryption set, like"],
     ["encryptionAtHost", "yes", "expected true or false"],
     ["sshKeyData", "ecdsa-sha2-nistp256 AAAA", "expected an RSA or ED25519 public key in one line"],
     ["sshKeyData", "Unused", "expected an RSA or ED25519 public key in one line"],
     ["publicIp", 1, "expected true or false"],
-    ["allowedBootstrapSshCidr", "10.0.3.7/16", "expected a network by its first address"],
-    ["allowedBootstrapJournalCidr", "*", "expected a network by its first address"],
+    ["allowedBootstrapSshCidr", "10.0.3.7/16", "expected a network with its first address"],
+    ["allowedBootstrapJournalCidr", "*", "expected a network with its first address"],
     ["pointer", "url", "expected sas or identity"],
     ["sasHours", 0, "expected a whole number from 1 to 168"],
-    ["bootstrapIdentityId", "mine", "expected the id of a user-assigned identity, like"],
+    ["bootstrapIdentityId", "mine", "expected the ID of a user-assigned identity, like"],
     ["vnet", "x", "azure.vnet is not an option"],
     ["nodeSubnet", [], "azure.nodeSubnet is not an option; did you mean nodeSubnets."],
   ])("refuses %s: %j", (option, value, sentence) => {
@@ -118,84 +118,89 @@ describe("the azure part of a config", () => {
       "two images",
       { imageId: image, marketplaceImage },
       {},
-      "azure.imageId and azure.marketplaceImage do not go together: the machine has one image; give at most one of them.",
+      "azure.imageId and azure.marketplaceImage cannot be combined: the machine has one image; set at most one of them.",
     ],
     [
       "a pool of another subscription",
       { subscriptionId: other, backendAddressPoolIds: [pool("a")] },
       {},
-      `azure.backendAddressPoolIds.0 and azure.subscriptionId do not go together: the pool is in ${subscription}, the cluster in ${other}.`,
+      `azure.backendAddressPoolIds.0 and azure.subscriptionId cannot be combined: the pool is in ${subscription}, but the cluster is in ${other}.`,
     ],
     [
       "an Arm size on x86_64",
       { bootstrapVMSize: "Standard_D4ps_v5" },
       {},
-      "azure.bootstrapVMSize Standard_D4ps_v5 and architecture x86_64 do not go together: that size is aarch64.",
+      "azure.bootstrapVMSize Standard_D4ps_v5 and architecture x86_64 cannot be combined: that size is aarch64.",
     ],
     [
       "an x86 size on aarch64",
       { bootstrapVMSize: "Standard_D4as_v5" },
       { architecture: "aarch64" },
-      "azure.bootstrapVMSize Standard_D4as_v5 and architecture aarch64 do not go together: that size is x86_64.",
+      "azure.bootstrapVMSize Standard_D4as_v5 and architecture aarch64 cannot be combined: that size is x86_64.",
     ],
     [
       "ssh from IPv6 to a machine without",
       { allowedBootstrapSshCidr: "2001:db8::/32" },
       {},
-      "azure.allowedBootstrapSshCidr 2001:db8::/32 and azure.nodeSubnets do not go together: without an IPv6 network among the nodes' the machine has no IPv6 address.",
+      "azure.allowedBootstrapSshCidr 2001:db8::/32 and azure.nodeSubnets cannot be combined: the machine has an IPv6 address only if nodeSubnets contains an IPv6 network.",
     ],
     [
       "the journal from IPv6 to a machine without",
       { allowedBootstrapJournalCidr: "2001:db8::/32" },
       {},
-      "the machine has no IPv6 address",
+      "the machine has an IPv6 address only if",
     ],
     [
       "a fixed IPv4 address that no node can dial",
       { nodeSubnets: ["fd00::/64"] },
       { tunnel: { address: "10.0.0.9" } },
-      "tunnel.address 10.0.0.9 and azure.nodeSubnets do not go together: no node has an IPv4 address to dial it from",
+      "tunnel.address 10.0.0.9 and azure.nodeSubnets cannot be combined: no node has an IPv4 address from which to dial it",
     ],
     [
       "too many rules for the priority",
       { firewallPriority: 4046, allowedBootstrapSshCidr: "192.0.2.0/24", allowedBootstrapJournalCidr: "192.0.2.0/24" },
       {},
-      "azure.firewallPriority is 4046; expected at most 4045: the last rule has 51 more",
+      "azure.firewallPriority is 4046; expected at most 4045, because the last rule has this priority plus 51",
     ],
     [
       "hours of a signed URL that there is not",
       { pointer: "identity", sasHours: 5 },
       {},
-      "azure.sasHours and azure.pointer identity do not go together: there is no signed URL then; leave it out.",
+      "azure.sasHours and azure.pointer identity cannot be combined: an identity needs no signed URL; remove sasHours.",
     ],
     [
       "a wait for no identity",
       { identityWaitSeconds: 5 },
       {},
-      "azure.identityWaitSeconds and azure.pointer sas do not go together: no identity is made then; leave it out.",
+      "azure.identityWaitSeconds and azure.pointer sas cannot be combined: a signed URL needs no identity; remove identityWaitSeconds.",
     ],
     [
       "a wait for a given identity",
       { pointer: "identity", bootstrapIdentityId: identity, identityWaitSeconds: 5 },
       {},
-      "azure.identityWaitSeconds and azure.bootstrapIdentityId do not go together",
+      "azure.identityWaitSeconds and azure.bootstrapIdentityId cannot be combined",
     ],
     [
       "an identity where Ignition does not use it",
       { pointer: "identity", cloudName: "AzureUSGovernmentCloud" },
       {},
-      "azure.pointer identity and azure.cloudName AzureUSGovernmentCloud do not go together: Ignition uses the machine's identity in the public cloud only; use `pointer: sas`.",
+      "azure.pointer identity and azure.cloudName AzureUSGovernmentCloud cannot be combined: Ignition uses the machine's identity only in the public cloud; use `pointer: sas`.",
     ],
     [
       "too many tags",
       {},
       { tags: Object.fromEntries(Array.from({ length: 49 }, (_, n) => [`t${n}`, ""])) },
-      "tags is a list of 49; expected at most 48 (Azure).",
+      "tags is an object with 49 tags; expected at most 48 tags (Azure).",
     ],
-    ["a tag with a /", {}, { tags: { "a/b": "" } }, "tags.a/b is a name that Azure does not take"],
-    ["a tag of Azure's own", {}, { tags: { "Azure-x": "" } }, "tags.Azure-x is a name that Azure does not take"],
+    ["a tag with a /", {}, { tags: { "a/b": "" } }, "tags.a/b is a name that Azure does not accept"],
+    ["a tag of Azure's own", {}, { tags: { "Azure-x": "" } }, "tags.Azure-x is a name that Azure does not accept"],
     ["a long tag name", {}, { tags: { ["x".repeat(129)]: "" } }, "expected 1 to 128 characters"],
-    ["a long tag", {}, { tags: { a: "x".repeat(257) } }, "tags.a is a text of 257; expected at most 256 characters"],
+    [
+      "a long tag",
+      {},
+      { tags: { a: "x".repeat(257) } },
+      "tags.a is a value with 257 characters; expected at most 256 characters",
+    ],
     [
       "tags that differ in case",
       {},
@@ -208,7 +213,7 @@ describe("the azure part of a config", () => {
 
   it("refuses a fixed IPv6 address that no node can dial", () => {
     const found = mistakes({}, { tunnel: { address: "fd00::9" } });
-    expect(found).toContainEqual(expect.stringContaining("no node has an IPv6 address to dial it from"));
+    expect(found).toContainEqual(expect.stringContaining("no node has an IPv6 address from which to dial it"));
   });
 
   it("reports everything together", () => {
@@ -219,7 +224,7 @@ describe("the azure part of a config", () => {
   it.each([undefined, ""])("wants region if metadata.json has it as %j", (region) => {
     const without = { ...metadata, azure: { ...metadata.azure, region } };
     expect(mistakes({}, {}, { metadata: without })).toEqual([
-      "azure.region is missing; expected the cluster's region (metadata.json does not say it).",
+      "azure.region is missing; expected the cluster's region (metadata.json does not contain it).",
     ]);
     expect(mistakes({ region: "given" }, {}, { metadata: without })).toEqual([]);
   });
@@ -263,7 +268,7 @@ describe("the azure part of a config", () => {
         text.startsWith("azure"),
       ),
     ).toEqual([
-      expect.stringContaining("azure.cloudName is missing; expected the cluster's cloud (with a shared state"),
+      expect.stringContaining("azure.cloudName is missing; expected the cluster's cloud (required with a shared state"),
     ]);
   });
 

@@ -63,7 +63,7 @@ describe("the google part of a config", () => {
 
   it("refuses integrity monitoring without a virtual TPM", () => {
     expect(mistakes({ integrityMonitoring: true, vtpm: false })).toEqual([
-      "google.integrityMonitoring true and google.vtpm false do not go together: what is compared is what the TPM measured; set `vtpm: true`, or leave integrityMonitoring out.",
+      "google.integrityMonitoring true and google.vtpm false cannot be combined: integrity monitoring compares measurements of the TPM; set `vtpm: true`, or remove integrityMonitoring.",
     ]);
   });
 
@@ -78,7 +78,7 @@ describe("the google part of a config", () => {
     [
       "zone",
       "europe-west4-a",
-      "google.zone and google.region do not go together: it is in europe-west4, not in europe-west1.",
+      "google.zone and google.region cannot be combined: it is in europe-west4, not in europe-west1.",
     ],
     ["clusterNetwork", undefined, "google.clusterNetwork is missing; expected a name, or a link like projects/"],
     ["clusterNetwork", "My_Net", "expected a name, or a link like projects/my-project/global/networks/my-network"],
@@ -93,22 +93,26 @@ describe("the google part of a config", () => {
     [
       "subnet",
       "projects/sample-project/regions/us-east1/subnetworks/x",
-      "google.subnet and google.region do not go together: it is in us-east1, not in europe-west1.",
+      "google.subnet and google.region cannot be combined: it is in us-east1, not in europe-west1.",
     ],
     [
       "subnet",
       "projects/host-project/regions/europe-west1/subnetworks/x",
-      "google.subnet and google.networkProject do not go together: it is in host-project, not in sample-project.",
+      "google.subnet and google.networkProject cannot be combined: it is in host-project, not in sample-project.",
     ],
     ["publicIp", "yes", "expected true or false"],
     ["controlPlaneTag", "Master", "expected a network tag like prod-x7k2p-master"],
     ["controlPlaneTag", "a".repeat(64), "expected a network tag like"],
     ["controlPlaneTag", "ends-in-", "expected a network tag like"],
-    ["controlPlaneTag", `${infraID}-konnectivity`, "expected another tag: this one is the bootstrap machine's own"],
+    [
+      "controlPlaneTag",
+      `${infraID}-konnectivity`,
+      "expected another tag, because this one identifies the bootstrap machine",
+    ],
     ["workerTag", "1st", "expected a network tag like"],
     ["workerTag", "*", "expected a network tag like"],
     ["workerTag", "", "expected a network tag like"],
-    ["workerTag", `${infraID}-konnectivity`, "expected another tag: this one is the bootstrap machine's own"],
+    ["workerTag", `${infraID}-konnectivity`, "expected another tag, because this one identifies the bootstrap machine"],
     ["networkTags", "x", "expected a list of at most 10 network tags"],
     ["networkTags", ["A"], 'google.networkTags.0 is "A"; expected a network tag like'],
     ["networkTags", Array.from({ length: 11 }, (_, i) => `t${i}`), "expected a list of at most 10 network tags"],
@@ -117,22 +121,22 @@ describe("the google part of a config", () => {
     [
       "instanceGroup",
       "projects/sample-project/zones/europe-west1-c/instanceGroups/x",
-      "google.instanceGroup and google.zone do not go together: it is in europe-west1-c, not in europe-west1-b.",
+      "google.instanceGroup and google.zone cannot be combined: it is in europe-west1-c, not in europe-west1-b.",
     ],
     [
       "instanceGroup",
       "projects/other-project/zones/europe-west1-b/instanceGroups/x",
-      "google.instanceGroup and google.project do not go together: it is in other-project, not in sample-project.",
+      "google.instanceGroup and google.project cannot be combined: it is in other-project, not in sample-project.",
     ],
     ["ownInstanceGroup", 1, "expected true or false"],
     ["backendService", "Api", "expected the name of a backend service"],
-    ["backendService", "api", "google.backendService and google.ownInstanceGroup false do not go together"],
+    ["backendService", "api", "google.backendService and google.ownInstanceGroup false cannot be combined"],
     ["image", "rhcos-9-6", "expected a link like projects/my-project/global/images/my-image"],
     ["image", "projects/rhcos-cloud/images/x", "expected a link like projects/"],
     ["machineType", "standard", "expected a machine type like n2-standard-4"],
     ["machineType", "N2-standard-4", "expected a machine type like n2-standard-4"],
-    ["machineType", "t2a-standard-4", "that type is aarch64"],
-    ["machineType", "c4-standard-4", "that family takes `rootVolumeType: hyperdisk-balanced` only"],
+    ["machineType", "t2a-standard-4", "that machine type is aarch64"],
+    ["machineType", "c4-standard-4", "that family supports only `rootVolumeType: hyperdisk-balanced`"],
     ["rootVolumeSize", 99, "expected a whole number from 100 to 65536"],
     ["rootVolumeSize", 65537, "expected a whole number from 100 to 65536"],
     ["rootVolumeSize", "128", "expected a whole number from 100 to 65536"],
@@ -146,14 +150,14 @@ describe("the google part of a config", () => {
     [
       "rootVolumeKmsKey",
       key("us-east1"),
-      "google.rootVolumeKmsKey and google.region do not go together: the key is in us-east1, not in europe-west1.",
+      "google.rootVolumeKmsKey and google.region cannot be combined: the key is in us-east1, not in europe-west1.",
     ],
     ["payloadKmsKey", `${key()}/cryptoKeyVersions/1`, "expected a key like projects/my-project/locations/"],
     ["payloadKmsKey", key("us-east1"), "the key is in us-east1, not in europe-west1"],
     [
       "payloadKmsKey",
       key("global"),
-      "google.payloadKmsKey and google.region do not go together: the key is in global, not in europe-west1.",
+      "google.payloadKmsKey and google.region cannot be combined: the key is in global, not in europe-west1.",
     ],
     ["secureBoot", "on", "expected true or false"],
     ["vtpm", "on", "expected true or false"],
@@ -170,9 +174,9 @@ describe("the google part of a config", () => {
     ["bucketName", "a", "expected a bucket name"],
     ["bucketName", "My_Bucket", "expected a bucket name"],
     ["bucketName", "a".repeat(64), "expected a bucket name"],
-    ["bucketName", "goog-x", "google.bucketName is goog-x; expected a name without google in it"],
-    ["bucketName", "my-g00gle-bucket", "expected a name without google in it"],
-    ["allowedBootstrapSshCidr", "10.0.0.0/99", "expected an IPv4 network by its first address, like 10.0.0.0/16"],
+    ["bucketName", "goog-x", "google.bucketName is goog-x; expected a name without google, which"],
+    ["bucketName", "my-g00gle-bucket", "expected a name without google, which"],
+    ["allowedBootstrapSshCidr", "10.0.0.0/99", "expected an IPv4 network with its first address, like 10.0.0.0/16"],
     ["allowedBootstrapSshCidr", "10.0.3.7/16", "expected an IPv4 network"],
     ["allowedBootstrapSshCidr", "fd00::/48", "expected an IPv4 network"],
     ["allowedBootstrapJournalCidr", "anywhere", "expected an IPv4 network"],
@@ -190,22 +194,22 @@ describe("the google part of a config", () => {
     [
       "two groups",
       { ownInstanceGroup: true },
-      "google.instanceGroup and google.ownInstanceGroup true do not go together: the machine joins one group",
+      "google.instanceGroup and google.ownInstanceGroup true cannot be combined: the machine joins one instance group",
     ],
     [
       "a group that would not be used",
       { autoRegisterInstanceGroup: false },
-      "google.autoRegisterInstanceGroup false and google.instanceGroup do not go together: the machine joins no group then",
+      "google.autoRegisterInstanceGroup false and google.instanceGroup cannot be combined: the machine then joins no instance group",
     ],
     [
       "an own group that would not be used",
       { autoRegisterInstanceGroup: false, instanceGroup: undefined, ownInstanceGroup: true },
-      "google.autoRegisterInstanceGroup false and google.ownInstanceGroup true do not go together",
+      "google.autoRegisterInstanceGroup false and google.ownInstanceGroup true cannot be combined",
     ],
     [
       "a network of another project than the one that is named",
       { networkProject: "host-project", clusterNetwork: "projects/other-project/global/networks/x" },
-      "google.clusterNetwork and google.networkProject do not go together: it is in other-project, not in host-project.",
+      "google.clusterNetwork and google.networkProject cannot be combined: it is in other-project, not in host-project.",
     ],
   ])("refuses %s", (_, google, sentence) => {
     expect(mistakes(google)).toEqual([expect.stringContaining(sentence)]);
@@ -228,7 +232,7 @@ describe("the google part of a config", () => {
     (machineType) => {
       expect(mistakes({ machineType })).toEqual([]);
       expect(mistakes({ machineType }, { architecture: "aarch64" })).toEqual([
-        expect.stringContaining(`google.machineType ${machineType} and architecture aarch64 do not go together`),
+        expect.stringContaining(`google.machineType ${machineType} and architecture aarch64 cannot be combined`),
       ]);
     },
   );
@@ -253,23 +257,23 @@ describe("the google part of a config", () => {
     (id) => {
       const props = { metadata: { ...metadata, infraID: id } };
       expect(mistakes({}, {}, props)).toEqual([
-        `google.bucketName is missing; expected a name: one that is made from ${id} has google in it, which Cloud Storage refuses.`,
+        `google.bucketName is missing; expected a name, because the default one contains ${id}, and Cloud Storage does not allow google in a name.`,
       ]);
       expect(mistakes({ bucketName: "my-bucket" }, {}, props)).toEqual([]);
     },
   );
 
   it.each<[string, Record<string, string>, string]>([
-    ["capitals in a name", { Team: "x" }, "tags.Team is a name that Google does not take"],
-    ["a digit first", { "1st": "x" }, "tags.1st is a name that Google does not take"],
-    ["a long name", { ["a".repeat(64)]: "x" }, "is a name that Google does not take"],
-    ["a reserved name", { "goog-x": "y" }, "tags.goog-x is a name that Google does not take"],
+    ["capitals in a name", { Team: "x" }, "tags.Team is a name that Google does not accept"],
+    ["a digit first", { "1st": "x" }, "tags.1st is a name that Google does not accept"],
+    ["a long name", { ["a".repeat(64)]: "x" }, "is a name that Google does not accept"],
+    ["a reserved name", { "goog-x": "y" }, "tags.goog-x is a name that Google does not accept"],
     ["capitals in a value", { team: "Platform" }, 'tags.team is "Platform"; expected at most 63 lower case letters'],
     ["a long value", { team: "x".repeat(64) }, "tags.team is"],
     [
       "too many",
       Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`t${i}`, "x"])),
-      "tags is a list of 64; expected at most 63 (Google)",
+      "tags is an object with 64 tags; expected at most 63 tags (Google)",
     ],
   ])("refuses tags: %s", (_, tags, sentence) => {
     expect(mistakes({}, { tags })).toEqual([expect.stringContaining(sentence)]);
@@ -278,8 +282,8 @@ describe("the google part of a config", () => {
   it("needs project and region from somewhere", () => {
     const { gcp: _, ...without } = metadata;
     expect(mistakes({}, {}, { metadata: without })).toEqual([
-      "google.project is missing; expected the cluster's project (metadata.json does not say it).",
-      "google.region is missing; expected the cluster's region (metadata.json does not say it).",
+      "google.project is missing; expected the cluster's project (metadata.json does not contain it).",
+      "google.region is missing; expected the cluster's region (metadata.json does not contain it).",
     ]);
     const given = { project: "my-project", region: "europe-west1" };
     expect(mistakes(given, {}, { metadata: without })).toEqual([]);
@@ -295,7 +299,7 @@ describe("the google part of a config", () => {
   it("with a shared state the config says where everything is", () => {
     const given = { project: "sample-project", region: "europe-west1" };
     expect(mistakes(given, shared, { metadata: host })).toEqual([
-      "google.networkProject is missing; expected the host project of the shared VPC (with a shared state the config says it, so that any machine can destroy; metadata.json has host-project).",
+      "google.networkProject is missing; expected the host project of the shared VPC (required with a shared state, so that a destroy works on any machine; metadata.json has host-project).",
     ]);
     expect(mistakes({ ...given, networkProject: "host-project" }, shared, { metadata: host })).toEqual([]);
     expect(mistakes({}, shared)).toHaveLength(2);
@@ -313,14 +317,14 @@ describe("the google part of a config", () => {
 
   it("refuses an IPv6 address for the machine", () => {
     expect(mistakes({}, { tunnel: { address: "fd00::5" } })).toContain(
-      "tunnel.address fd00::5 and google do not go together: the machine has an IPv4 address only; give one, or `address: detect`.",
+      "tunnel.address fd00::5 and google cannot be combined: the machine has only an IPv4 address; set one, or `address: detect`.",
     );
     expect(mistakes({}, { tunnel: { address: "10.0.1.5" } })).toEqual([]);
   });
 
   it("warns of ssh and journal that are open to the world", () => {
     const open = { allowedBootstrapSshCidr: "0.0.0.0/0", allowedBootstrapJournalCidr: "0.0.0.0/0" };
-    expect(inputs(open).warnings.map(({ message }) => message.split(":")[0])).toEqual([
+    expect(inputs(open).warnings.map(({ message }) => message.split(",")[0])).toEqual([
       "google.allowedBootstrapSshCidr is 0.0.0.0/0",
       "google.allowedBootstrapJournalCidr is 0.0.0.0/0",
     ]);

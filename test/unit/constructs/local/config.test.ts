@@ -33,7 +33,7 @@ describe("the local platform's config", () => {
 
   it("has no payload with the installer's own tunnel", () => {
     expect(() => local.lab?.payload(read({}), "installer", new Date())).toThrow(
-      "tunnel installer and local do not go together: the lab's bootstrap.ign is a sample",
+      "tunnel installer and local cannot be combined: the lab's bootstrap.ign is a sample",
     );
   });
 
@@ -46,7 +46,7 @@ describe("the local platform's config", () => {
   it("does not fake openshift-install without a tunnel", () => {
     expect(payloadOf(read({}), "off")).toContain("bootkube.sh");
     expect(() => payloadOf(read({ ipi: true }), "off")).toThrow(
-      /^local\.ipi true and tunnel off do not go together: such a lab shows/,
+      /^local\.ipi true and tunnel off cannot be combined: such a lab shows/,
     );
   });
 });

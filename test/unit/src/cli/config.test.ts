@@ -131,7 +131,7 @@ describe("config init", () => {
     expect(await command("config", "init", "aws", "--config", file)).toEqual({
       code: 1,
       stdout: "",
-      stderr: `error: ${file} is there already and was not touched: give another name with --config.\n`,
+      stderr: `error: ${file} already exists and was not changed: give another name with --config.\n`,
     });
     expect(readFileSync(file, "utf8")).toBe("mine");
   });
@@ -178,7 +178,7 @@ describe("config check", () => {
     writeFileSync(file, "local: { name: mine, nodes: 2 }\n");
     const { code, stdout, stderr } = await command("config", "check", "--config", file);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^lab {7}mine, nodes: 2, IPv4; it makes a sample payload of its own\n/);
+    expect(stdout).toMatch(/\nlab {7}mine, nodes: 2, IPv4; with its own sample payload\n/);
     expect(stdout).not.toMatch(/^(cluster|payload)/m);
     expect(stdout).toContain("\nlocal-bootstrap: steps on this machine\n\nlocal-teardown: steps on this machine\n");
   });
@@ -188,7 +188,7 @@ describe("config check", () => {
     writeFileSync(file, "local: { ipi: true }\n");
     const { code, stdout } = await command("config", "check", "--config", file);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^lab {7}local, nodes: 1, IPv4, as openshift-install create cluster; /);
+    expect(stdout).toMatch(/\nlab {7}local, nodes: 1, IPv4, as openshift-install create cluster; /);
     expect(stdout).toMatch(/^tunnel .*, port 9591$/m);
     expect(stdout).not.toContain("local-teardown");
   });
@@ -254,7 +254,7 @@ describe("config check", () => {
     const file = join(root, "installer-name.yaml");
     writeFileSync(file, "gcp: {}\n");
     const { stderr } = await command("config", "check", "--config", file);
-    expect(stderr).toContain("gcp is not an option; the platform is named google here.");
+    expect(stderr).toContain("gcp is not an option; use google.");
   });
 
   it("prints line and column of every error in the config file", async () => {
@@ -274,7 +274,7 @@ describe("config check", () => {
     writeFileSync(file, `${lines.join("\n")}\n`);
     const { stderr } = await command("config", "check", "--config", file);
     const found = linesOf(stderr).map((line) =>
-      /^error: (?:\S+positions\.yaml:(\d+:\d+): )?([^;]+?) (?:is|do)/.exec(line),
+      /^error: (?:\S+positions\.yaml:(\d+:\d+): )?([^;]+?) (?:is|cannot)/.exec(line),
     );
     expect(found.map((match) => match?.slice(1, 3))).toEqual([
       ["7:3", "aws.vpcId"],
@@ -298,10 +298,10 @@ describe("config check", () => {
       return command("config", "check", "--config", join(project.folder, "gone.yaml"));
     };
     const refusal = new RegExp(
-      '^error: \\S+gone.yaml:1:\\d+: installDir is \\S*opc, which is not there; expected the folder in which "openshift-install create ignition-configs" ran \\(nothing is deployed that could be destroyed without it\\)\\.$',
+      '^error: \\S+gone.yaml:1:\\d+: installDir is \\S*opc, which does not exist; expected the folder in which "openshift-install create ignition-configs" ran \\(only a destroy works without it, and nothing is deployed\\)\\.$',
     );
     const warning =
-      /^warning: The install folder \S*opc \(installDir\) is not there: what was deployed can be destroyed, but nothing can be deployed\.\n$/;
+      /^warning: The install folder \S*opc \(installDir\) does not exist: you can destroy what is deployed, but you cannot deploy\.\n$/;
     afterEach(() => {
       rmSync(join(project.folder, "gone.yaml"));
       rmSync(join(project.folder, ".state"), { recursive: true, force: true });
@@ -349,7 +349,7 @@ describe("config check", () => {
     const { code, stderr } = await command("config", "check", "--config", file);
     rmSync(file);
     expect(code).toBe(1);
-    expect(stderr).toContain("state.local.folder is a folder in the output folder; expected another one");
+    expect(stderr).toContain("state.local.folder is a folder in the output folder; expected a folder outside it");
   });
 
   it("warns, and still succeeds", async () => {
@@ -361,7 +361,7 @@ describe("config check", () => {
     const { code, stderr } = await command("config", "check", "--config", file);
     rmSync(file);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning: aws\.allowedBootstrapSshCidr is 0\.0\.0\.0\/0: whoever can reach/);
+    expect(stderr).toMatch(/^warning: aws\.allowedBootstrapSshCidr is 0\.0\.0\.0\/0, so everyone who can reach/);
   });
 });
 

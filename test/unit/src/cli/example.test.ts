@@ -29,7 +29,7 @@ let count = 0;
 const newFolder = () => join(root, `example-${++count}`);
 const example = (folder: string, platform: string) => command("example", folder, "--platform", platform);
 const clouds = configFormat.clouds.map(({ name }) => name);
-const warning = "warning: The cluster in this bootstrap.ign is a made-up example: nothing can be deployed for it.";
+const warning = "warning: This bootstrap.ign is an example for a cluster that does not exist: it cannot be deployed.";
 
 /** A file of the install folder's bootstrap.ign. */
 function fileIn(folder: string, path: string): string {
@@ -152,7 +152,7 @@ describe("example", () => {
     expect(await example(full, "aws")).toEqual({
       code: 1,
       stdout: "",
-      stderr: `error: ${full} is there already and was not touched: give a new folder, or an empty one.\n`,
+      stderr: `error: ${full} already exists and was not changed: give a new folder, or an empty one.\n`,
     });
     expect(readdirSync(full)).toEqual(["mine"]);
     expect(await example(join(full, "mine"), "aws")).toMatchObject({ code: 1, stdout: "" });

@@ -56,7 +56,7 @@ describe("gather", () => {
     expect(await gather("--out", archive)).toEqual({
       code: 1,
       stdout: "",
-      stderr: `error: ${archive} is there already and was not touched: give another name with --out.\n`,
+      stderr: `error: ${archive} already exists and was not changed: give another name with --out.\n`,
     });
     expect(readFileSync(archive, "utf8")).toBe("mine");
     expect(readdirSync(folder)).toEqual(["gather.tar.gz"]);
@@ -64,7 +64,7 @@ describe("gather", () => {
 
   it.each([
     ["missing/gather.tar.gz", "it does not exist"],
-    ["file/gather.tar.gz", "a part of the path is not a folder"],
+    ["file/gather.tar.gz", "part of the path is not a folder"],
   ])("says why it cannot write %s", async (name, reason) => {
     writeFileSync(join(folder, "file"), "");
     const out = join(folder, name);

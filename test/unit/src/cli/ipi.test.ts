@@ -76,7 +76,7 @@ describe("ipi prepare", () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/config\.yaml:2:\d+: tunnel\.port is 6443;/);
     expect(stderr).toMatch(/tunnel\.porto is not an option/);
-    expect(stderr).toContain("install-config.yaml is in the install folder");
+    expect(stderr).toContain("install-config.yaml exists, so");
     expect(stderr).toContain("metadata.json cannot be read: it is not a regular file");
     rmSync(join(folder, "metadata.json"));
     expect(read(folder, "bootstrap.ign")).toBe(before["bootstrap.ign"]);
@@ -86,7 +86,7 @@ describe("ipi prepare", () => {
   it("says that the installer's own tunnel is on, also if the config says tunnel: installer", async () => {
     const folder = installDir({ bootstrapIgn: sampleText("4.23-gate-on") });
     const { stderr } = await ipi("prepare", folder, "--config", configFile("tunnel: installer\n"));
-    expect(stderr).toContain("The installer's own tunnel is switched on");
+    expect(stderr).toContain("The installer's own tunnel is enabled");
   });
 
   it("uses konnectivity.yaml, and says so", async () => {
@@ -169,7 +169,7 @@ describe("ipi prepare", () => {
 
   it("warns of a port that openshift-install does not open", async () => {
     const { stderr } = await ipi("prepare", installDir(), "--config", configFile("tunnel: { port: 8091 }"));
-    expect(stderr).toMatch(/^warning: Port 8091 is not among 9000–9999/);
+    expect(stderr).toMatch(/^warning: Port 8091 is outside 9000–9999/);
   });
 
   it("keeps changes of the user's own in bootstrap.ign, and says so", async () => {
@@ -178,7 +178,7 @@ describe("ipi prepare", () => {
     writeFileSync(join(folder, "bootstrap.ign"), edited);
     const { code, stderr } = await ipi("prepare", folder);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning: bootstrap\.ign is not what openshift-install wrote/);
+    expect(stderr).toMatch(/^warning: bootstrap\.ign differs from what openshift-install wrote/);
     expect(read(folder, "bootstrap.ign.original")).toBe(edited);
   });
 
@@ -237,7 +237,7 @@ describe("ipi prepare", () => {
       );
       expect(code).toBe(1);
       expect(linesOf(stderr)).toEqual([
-        expect.stringMatching(/^error: \S+bootstrap\.ign is neither the payload that was built from/),
+        expect.stringMatching(/^error: \S+bootstrap\.ign is not the payload that was built from/),
       ]);
       expect(textsIn(folder)).toEqual(before);
     }
@@ -254,8 +254,8 @@ describe("ipi prepare", () => {
     expect(linesOf(stderr)).toEqual(
       [
         /on platform none/,
-        /install-config\.yaml is in/,
-        /openshift is in/,
+        /install-config\.yaml exists/,
+        /openshift exists/,
         /master\.ign differs/,
         /3\.4\.0/,
         /tunnel: off/,
@@ -271,7 +271,7 @@ describe("ipi prepare", () => {
     const { code, stderr } = await ipi("prepare", folder);
     expect([code, stderr]).toEqual([
       1,
-      `error: ${join(folder, "worker.ign")} cannot be read: it is not a regular file; give the folder in which "openshift-install create ignition-configs" ran.\n`,
+      `error: ${join(folder, "worker.ign")} cannot be read: it is not a regular file; use the folder in which "openshift-install create ignition-configs" ran.\n`,
     ]);
   });
 
@@ -310,7 +310,14 @@ describe("ipi restore", () => {
     const { code, stdout } = await ipi("restore", folder, "--json");
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
-      { state: "nothing to restore", file: join(folder, "bootstrap.ign") },
+      {
+        formatVersion: 1,
+        ok: true,
+        state: "nothing to restore",
+        file: join(folder, "bootstrap.ign"),
+        errors: [],
+        warnings: [],
+      },
     ]);
   });
 
@@ -340,9 +347,7 @@ describe("ipi restore", () => {
     writeFiles(folder, after);
     const { code, stderr } = await ipi(step, folder);
     expect(code).toBe(1);
-    expect(stderr).toContain(
-      `has read it: see what became of it with "npx konnectivity-bootstrap ipi check ${folder}"`,
-    );
+    expect(stderr).toContain(`has read it: run "npx konnectivity-bootstrap ipi check ${folder}" to see`);
     expect(textsIn(folder)).toEqual(textsOf(after));
   });
 

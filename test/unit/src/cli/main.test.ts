@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { command } from "../../../support/cli.ts";
+import { helpPages } from "../../../support/help.ts";
 import { projectFile, projectRoot } from "../../../../src/runtime/project-files.js";
 
 const main = pathToFileURL(projectFile("src/cli/main.ts")).href;
@@ -25,23 +26,13 @@ it("starts without loading cdktf, which takes longer than everything else", () =
 });
 
 describe("help", () => {
-  /** The words of every command, from the help texts themselves. */
-  async function commands(words: readonly string[] = []): Promise<string[][]> {
-    const { stdout } = await command(...words, "--help");
-    const [, list = ""] = /\nCommands:\n(.*)$/s.exec(stdout) ?? [];
-    const names = [...list.matchAll(/^ {2}(\w\S*)/gm)].map(([, name = ""]) => name).filter((name) => name !== "help");
-    const below = await Promise.all(names.map((name) => commands([...words, name])));
-    return [[...words], ...below.flat()];
-  }
-
   it("of every command wraps at 80 columns, between words", async () => {
-    const all = await commands();
-    expect(all.length).toBeGreaterThan(15);
-    for (const words of all) {
-      const { stdout } = await command(...words, "--help");
-      expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    const pages = await helpPages();
+    expect(pages.length).toBeGreaterThan(15);
+    for (const { text } of pages) {
+      expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
       // A word that was broken would continue on a line of its own without a space before it.
-      expect(stdout).not.toMatch(/[\w,]-\n/);
+      expect(text).not.toMatch(/[\w,]-\n/);
     }
   });
 

@@ -38,10 +38,11 @@ const evil =
 /** Looks like a line of the program's own output. */
 const forged = "x\nwarning: forged\ntunnel  forged";
 
-function written(isTTY = false) {
+const done = { exitCode: 0, errors: [], json: "document" } as const;
+
+function written() {
   const text = { stdout: "", stderr: "" };
   const into = (stream: keyof typeof text) => ({
-    isTTY,
     write: (part: string | Uint8Array) => {
       text[stream] += String(part);
       return true;
@@ -61,7 +62,9 @@ describe("output", () => {
     ["warnings", (text) => both(({ output }) => { output.warnings([{ code: "x", message: text }]); })], // prettier-ignore
     ["error", (text) => both(({ output }) => { output.error(text); })], // prettier-ignore
     ["usage", (text) => both(({ output }) => { output.usage(text); })], // prettier-ignore
-    ["json", (text) => both(({ output }) => { output.json({ [text]: [text] }); })], // prettier-ignore
+    ["json", (text) => both(({ output }) => { output.json({ [text]: [text] }); output.end(done); })], // prettier-ignore
+    ["jsonLine", (text) => both(({ output }) => { output.jsonLine({ [text]: [text] }, true); })], // prettier-ignore
+    ["errors", (text) => both(({ output }) => { output.end({ ...done, errors: [{ code: "x", message: text }] }); })], // prettier-ignore
   ];
   function both(act: (to: ReturnType<typeof written>) => void): string {
     const to = written();
@@ -84,26 +87,20 @@ describe("output", () => {
     expect(text).toEqual({ stdout: "a\n\tb\n", stderr: "error: a\\u000aerror: b\nwarning: a\\u000ab\n" });
   });
 
-  it("uses control sequences of its own for the progress line only", () => {
-    const { output, text } = written(true);
-    output.progress?.(`waiting${evil}\n`);
-    const [start, line, end] = [text.stderr.slice(0, 1), text.stderr.slice(1, -4), text.stderr.slice(-4)];
-    expect([start, end]).toEqual(["\r", "\u001b[K\r"]);
-    expect(obeyedIn(line)).toEqual([]);
-    expect(line).not.toContain("\n");
-  });
-
   it("is JSON that parses to the same value", () => {
     const value = { [evil]: obeyed, text: [...obeyed, "\\", '"', "\n\t", "\ud800", "\\\u009b"].join("\\") };
     const { output, text } = written();
     output.json(value);
-    expect(JSON.parse(text.stdout)).toEqual(value);
+    output.end(done);
+    expect(JSON.parse(text.stdout)).toEqual({ formatVersion: 1, ok: true, ...value, errors: [], warnings: [] });
   });
 
   it("is safe when an unexpected error ends a command", async () => {
     const { output, text } = written();
     const broken = { ...output, json: () => { throw new Error(`broken ${evil}`); } }; // prettier-ignore
-    expect(await main(["node", "x", "config", "schema"], broken)).toBe(1);
+    expect(await main(["node", "x", "doctor", "--json"], broken)).toBe(1);
+    expect(JSON.parse(text.stdout)).toMatchObject({ ok: false, errors: [{ code: "unexpected", message: `Error: broken ${evil}` }] }); // prettier-ignore
+    expect(obeyedIn(text.stdout)).toEqual([]);
     expect(text.stderr).toContain("Error: broken \\u001b]0;owned");
     expect(obeyedIn(text.stderr)).toEqual([]);
   });

@@ -20,7 +20,8 @@ import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { pointerTo } from "../../../../src/core/ignition/pointer.ts";
 import { serializeIgnition } from "../../../../src/core/ignition/serialize.ts";
 import { projectFile } from "../../../../src/runtime/project-files.js";
-import { command, linesOf, program, type Run, run } from "../../../support/cli.ts";
+import { command, linesOf, program, type Run, run, runIn } from "../../../support/cli.ts";
+import { Project } from "../../../support/stacks.ts";
 import { fixture, sampleMetadata, sampleText } from "../../../../src/core/sample/sample.ts";
 
 const root = mkdtempSync(join(tmpdir(), "cli-"));
@@ -58,8 +59,16 @@ function expectDone({ code, stderr, stdout }: Run): void {
 
 /** A run that refused its input: a line for each mistake on stderr, nothing on stdout. */
 function expectRefused({ code, stdout, stderr }: Run, ...messages: readonly (string | RegExp)[]): void {
-  expect(stdout).toBe("");
-  expect(code).toBe(1);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expectErrors(stderr, ...messages);
+}
+
+function expectWrongUsage({ code, stdout, stderr }: Run, ...messages: readonly (string | RegExp)[]): void {
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expectErrors(stderr, ...messages);
+}
+
+function expectErrors(stderr: string, ...messages: readonly (string | RegExp)[]): void {
   const lines = linesOf(stderr);
   expect(lines).toHaveLength(messages.length);
   for (const [index, message] of messages.entries()) {
@@ -144,9 +153,9 @@ describe("payload build", () => {
   });
 
   it("prints everything that it knows with --json", async () => {
-    const out = join(folder(), "out");
+    const [dir, out] = [installDir(), join(folder(), "out")];
     const ran = await payload(
-      ...["build", installDir(), "--out", out, "--url", "https://store.example.com/p", "--json"],
+      ...["build", dir, "--out", out, "--url", "https://store.example.com/p", "--json"],
       ...["--ca-bundle", projectFile("src/core/sample/long-lived.crt")],
       ...["--https-proxy", "https://proxy.example.com", "--proxy-except", "a.example.com,b.example.com"],
       ...["--http-proxy", "http://proxy.example.com", "--timeout", "77"],
@@ -154,6 +163,10 @@ describe("payload build", () => {
     expectDone(ran);
     const text = read(out, "payload.ign");
     expect(JSON.parse(ran.stdout)).toEqual({
+      formatVersion: 1,
+      ok: true,
+      config: null,
+      source: join(dir, "bootstrap.ign"),
       cluster: { clusterName: sampleMetadata.clusterName, infraID: sampleMetadata.infraID },
       release: "4.14-4.22",
       tunnel: expect.objectContaining({ protocol: "grpc", transport: "unix-socket", release: "auto" }) as unknown,
@@ -165,6 +178,7 @@ describe("payload build", () => {
       },
       pointer: { file: join(out, "pointer.ign"), bytes: Buffer.byteLength(read(out, "pointer.ign")) },
       firewall: expect.objectContaining({ direction: "ingress", protocol: "tcp", port: 8091 }) as unknown,
+      errors: [],
       warnings: [],
     });
     expect(JSON.parse(read(out, "pointer.ign"))).toMatchObject({
@@ -214,15 +228,15 @@ describe("payload build", () => {
       },
     });
     const inspected = await run("payload", "inspect", join(out, "payload.ign"));
-    expectRefused(inspected, /with `tunnel: off` and `tunnel: installer` a payload is bootstrap.ign itself, as it is/);
+    expectRefused(inspected, /with `tunnel: off` or `tunnel: installer`, the payload is an unchanged bootstrap\.ign/);
   });
 
   it.each([
     [
       "4.18",
-      /^error: .*the installer's own tunnel is not in this bootstrap\.ign \(openshift-install has it from 4\.23 on\)/m,
+      /^error: .*the installer's own tunnel is not in this bootstrap\.ign \(openshift-install has one from 4\.23 on\)/m,
     ],
-    ["4.23", /^error: .*the installer's own tunnel is switched off in this bootstrap\.ign \(feature gate\)/m],
+    ["4.23", /^error: .*the installer's own tunnel is disabled in this bootstrap\.ign \(feature gate\)/m],
   ] as const)("refuses tunnel: installer for a document without it: %s", async (shape, sentence) => {
     const out = join(folder(), "out");
     const config = configFile("tunnel: installer\n");
@@ -270,7 +284,7 @@ describe("payload build", () => {
     const dir = installDir(sampleText("4.23-gate-on"));
     expectRefused(
       await run("payload", "build", dir, "--out", out),
-      /installer's own tunnel is switched on .* set `tunnel: installer` to use that one/,
+      /installer's own tunnel is enabled .* set `tunnel: installer` to use the installer's/,
     );
     expect(existsSync(out)).toBe(false);
   });
@@ -279,8 +293,8 @@ describe("payload build", () => {
     const [dir, out] = [installDir(sampleText("bootstrap-in-place")), folder()];
     const old = { "payload.ign": "old payload", "pointer.ign": "old pointer" };
     for (const [name, text] of Object.entries(old)) writeFileSync(join(out, name), text);
-    const ran = await payload("build", dir, "--out", out, "--url", "https://store.example.com/p", "--json");
-    expectRefused(ran, /bootstrap-in-place document/);
+    const ran = await payload("build", dir, "--out", out, "--url", "https://store.example.com/p");
+    expectRefused(ran, /bootstrap-in-place/);
     expect(Object.fromEntries(readdirSync(out).map((name) => [name, read(out, name)]))).toEqual(old);
   });
 
@@ -289,10 +303,10 @@ describe("payload build", () => {
     const ran = await payload(
       ...["build", installDir(), "--out", out, "--url", "s3://bucket/p", "--timeout", "5", "--https-proxy", "x"],
     );
-    expectRefused(
+    expectWrongUsage(
       ran,
       /^error: A proxy has no effect/,
-      /^error: A total time-out has no effect/,
+      /^error: A total timeout has no effect/,
       /The https proxy is "x"/,
     );
     expect(existsSync(out)).toBe(false);
@@ -303,7 +317,7 @@ describe("payload build", () => {
     const out = join(folder(), "out");
     const ran = await payload("build", installDir(), "--out", out, ...args);
     const options = args.filter((arg) => arg.startsWith("--"));
-    expectRefused(ran, ...options.map((option) => `${option} belongs to the pointer`));
+    expectWrongUsage(ran, ...options.map((option) => `${option} applies to the pointer`));
     expect(existsSync(out)).toBe(false);
   });
 
@@ -334,9 +348,9 @@ describe("payload build", () => {
     [
       "a sign that is missing",
       "tunnel:\n  agents: {kind: Pod\n",
-      /config\.yaml is not YAML that can be read: .* at line 3, column 1; mend that place\.$/,
+      /config\.yaml:3:1: \S+config\.yaml is not valid YAML: .*; fix the syntax there\.$/,
     ],
-    ["an alias of nothing", "tunnel: *nothing\n", /config\.yaml is not YAML that can be read: /],
+    ["an alias of nothing", "tunnel: *nothing\n", /config\.yaml is not valid YAML: /],
   ])("says where the config is not YAML: %s", async (_, text, message) => {
     expectRefused(await payload("build", installDir(), "--out", folder(), "--config", configFile(text)), message);
   });
@@ -350,7 +364,7 @@ describe("payload build", () => {
     ]);
     expectRefused(
       noBootstrapIgn,
-      /bootstrap\.ign cannot be read: it does not exist; give the folder in which "openshift-/,
+      /bootstrap\.ign cannot be read: it does not exist; use the folder in which "openshift-/,
     );
     expectRefused(noBundle, /cannot be read: it is a folder; check --ca-bundle\.$/);
     expect(readdirSync(base)).toEqual([]);
@@ -366,8 +380,8 @@ describe("payload build", () => {
   });
 
   const oddPlaces: [string, string][] = [
-    ["/dev/null", "a part of the path is not a folder"],
-    ["/dev/null/konnectivity", "a part of the path is not a folder"],
+    ["/dev/null", "part of the path is not a folder"],
+    ["/dev/null/konnectivity", "part of the path is not a folder"],
   ];
   it.each(oddPlaces)("refuses to write to %s", async (out, reason) => {
     expect(await payload("build", installDir(), "--out", out)).toEqual({
@@ -382,7 +396,7 @@ describe("payload build", () => {
     symlinkSync(join(base, "nowhere"), join(base, "link"));
     expectRefused(
       await payload("build", installDir(), "--out", join(base, "link")),
-      /link\/payload\.ign cannot be written: something is in the way; nothing was changed\.$/,
+      /link\/payload\.ign cannot be written: something of that name already exists; nothing was changed\.$/,
     );
     const long = join(base, "new", "x".repeat(300));
     expectRefused(
@@ -447,7 +461,7 @@ describe("payload inspect", () => {
     const [dir, damaged] = [installDir(), join(folder(), "damaged.ign")];
     writeFileSync(damaged, built.text.replace('/konnectivity-bootstrap/settings.sh"', '/elsewhere/settings.sh"'));
     const [plain, changed] = await Promise.all([
-      payload("inspect", join(dir, "bootstrap.ign"), "--json"),
+      payload("inspect", join(dir, "bootstrap.ign")),
       payload("inspect", damaged),
     ]);
     expectRefused(plain, /bootstrap\.ign is neither a pointer nor a payload/);
@@ -462,7 +476,9 @@ describe("payload firewall", () => {
     expectDone(text);
     expectDone(json);
     const answer = JSON.parse(json.stdout) as unknown;
-    expect(parse(text.stdout)).toEqual(answer);
+    expect(answer).toEqual({ formatVersion: 1, ok: true, ...(parse(text.stdout) as object), errors: [], warnings: [] });
+    const plain = await payload("firewall", dir, "--format", "json");
+    expect(JSON.parse(plain.stdout)).toEqual(parse(text.stdout));
     expect(answer).toMatchObject({
       cluster: sampleMetadata.infraID,
       rule: { direction: "ingress", protocol: "tcp", port: 8091, sources: { networks: ["10.0.0.0/16"] } },
@@ -475,7 +491,7 @@ describe("payload firewall", () => {
     const { code, stderr } = await payload("firewall", installDir(sampleText("4.18", { networks })));
     expect(code).toBe(0);
     expect(linesOf(stderr)).toEqual([
-      expect.stringContaining("does not say the machine networks"),
+      expect.stringContaining("does not contain the machine networks"),
       expect.stringContaining("overlap"),
     ]);
   });
@@ -485,6 +501,119 @@ describe("payload firewall", () => {
     expectDone(ran);
     expect(parse(ran.stdout)).toBeNull();
     expect(ran.stdout).toContain("no rule is needed");
+  });
+});
+
+describe("the config file of payload commands", () => {
+  const environment = { ...process.env, KONNECTIVITY_CONFIG: undefined };
+  const project = new Project({ tunnel: { port: 9345 } });
+  const other = installDir();
+  afterAll(() => {
+    project.remove();
+  });
+  const inProject = (...args: string[]) => runIn(project.folder, environment, "payload", ...args);
+
+  it("is used by build, which names it and the bootstrap.ign, and finds the install folder in it", async () => {
+    const ran = await inProject("build", "--out", "out");
+    expectDone(ran);
+    expect(ran.stdout).toMatch(/^config {4}konnectivity\.yaml\nsource {4}ocp\/bootstrap\.ign\n/);
+    const { options } = (
+      JSON.parse((await inProject("inspect", "out/payload.ign", "--json")).stdout) as {
+        record: { options: object };
+      }
+    ).record;
+    expect(options).toMatchObject({ port: 9345 });
+  });
+
+  it("is left out with --no-config: the payload is that of the defaults", async () => {
+    const ran = await inProject("build", "ocp", "--no-config", "--out", "plain", "--json");
+    expectDone(ran);
+    const { sha512 } = makePayload(sampleText("4.18"), readTunnel({}), new Date());
+    expect(JSON.parse(ran.stdout)).toMatchObject({ config: null, payload: { sha512 } });
+  });
+
+  it("is named on stderr beside commands for a shell, unless --config names it", async () => {
+    const found = await inProject("firewall", "--format", "nft");
+    expect(found).toMatchObject({ code: 0, stderr: "config    konnectivity.yaml\n" });
+    expect(found.stdout).toContain("9345");
+    const named = await payload("firewall", "--format", "nft", "--config", project.configFile);
+    expect(named.stderr).toBe("");
+    expect(named.stdout).toContain("9345");
+  });
+
+  it("names an install folder: another one is used with a warning, and the same one without", async () => {
+    const ran = await payload("firewall", other, "--config", project.configFile);
+    expect(ran.code).toBe(0);
+    expect(parse(ran.stdout)).toMatchObject({ config: project.configFile, source: join(other, "bootstrap.ign") });
+    expect(linesOf(ran.stderr)).toEqual([
+      expect.stringMatching(
+        /^warning: The install folder of \S+konnectivity\.yaml is \S+ocp, which also has a bootstrap/,
+      ),
+    ]);
+    const link = join(folder(), "link");
+    symlinkSync(join(project.folder, "ocp"), link);
+    expectDone(await payload("firewall", link, "--config", project.configFile));
+  });
+
+  it("without one, the install folder must be given", async () => {
+    for (const words of [["firewall"], ["build", "--out", "x"]]) {
+      const { code, stdout, stderr } = await payload(...words, "--no-config");
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain("error: name the install folder: there is no config file that names one\n");
+    }
+  });
+
+  it("has its errors reported with those of the install folder", async () => {
+    const file = configFile("tunnel:\n  protocol: carrier-pigeon\nfirewall: 5\n");
+    expectRefused(
+      await payload("build", folder(), "--out", folder(), "--config", file),
+      /config\.yaml:3:1: firewall is 5/,
+      /config\.yaml:2:3: tunnel\.protocol is "carrier-pigeon"/,
+      /bootstrap\.ign cannot be read: it does not exist/,
+    );
+  });
+
+  it("is compared with a payload by inspect: an option that differs is shown", async () => {
+    const out = folder();
+    expectDone(await payload("build", other, "--no-config", "--out", out));
+    const file = join(out, "payload.ign");
+    const compare = async (text: string) => {
+      const named = configFile(text);
+      const { code, stdout, stderr } = await payload("inspect", file, "--config", named);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const lines = stdout.slice(0, stdout.indexOf("\n\noptions")).replaceAll(named, "FILE").split("\n");
+      const { config, differences } = JSON.parse(
+        (await payload("inspect", file, "--config", named, "--json")).stdout,
+      ) as {
+        config: string;
+        differences: object[];
+      };
+      expect(config).toBe(named);
+      return [lines.slice(lines.findIndex((line) => line.startsWith("config"))), differences];
+    };
+    const same = "config    FILE: the payload has the tunnel options of this file";
+    const differs = "config    FILE: the tunnel options differ; to use those of the file, build the payload again";
+    expect(await compare("{}\n")).toEqual([[same], []]);
+    // The port of a machine that openshift-install creates.
+    expect(await compare("tunnel: { port: 8091 }\n")).toEqual([[same], []]);
+    expect(await compare("tunnel: { agents: { kind: Deployment } }\n")).toEqual([
+      [differs, '  tunnel.agents.kind: "DaemonSet" in the payload, "Deployment" in the file'],
+      [{ option: "tunnel.agents.kind", payload: "DaemonSet", config: "Deployment" }],
+    ]);
+    expect(await compare("tunnel: off\n")).toEqual([
+      [differs, '  tunnel: "on" in the payload, "off" in the file'],
+      [{ option: "tunnel", payload: "on", config: "off" }],
+    ]);
+  });
+
+  it("is not compared without one, nor with a pointer", async () => {
+    const out = folder();
+    expectDone(await payload("build", other, "--no-config", "--out", out, "--url", "s3://bucket/payload.ign"));
+    const none = await payload("inspect", join(out, "payload.ign"), "--no-config", "--json");
+    expect(JSON.parse(none.stdout)).toMatchObject({ config: null, differences: null });
+    const broken = configFile("[");
+    expectDone(await payload("inspect", join(out, "pointer.ign"), "--config", broken));
+    expectRefused(await payload("inspect", join(out, "payload.ign"), "--config", broken), /is not valid YAML/);
   });
 });
 
@@ -505,7 +634,7 @@ describe("usage", () => {
     ],
     [
       ["payload", "firewall", "--help"],
-      ["<install-dir>", "--config", "--json"],
+      ["[install-dir]", "--config", "--no-config", "--json"],
     ],
   ])("is shown by %j", async (args, words) => {
     const ran = await command(...args);
@@ -546,7 +675,7 @@ describe("an expired bootstrap.ign", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2027-01-01T00:00:00Z") });
     const ran = await payload("build", dir, "--out", folder()).finally(() => vi.useRealTimers());
     expect(linesOf(ran.stderr)).toEqual([
-      expect.stringMatching(/^warning: One certificate in bootstrap\.ign expired, the first \(\S+\) at 2026-11-17T/),
+      expect.stringMatching(/^warning: bootstrap\.ign contains an expired certificate \(\S+, 2026-11-17T/),
     ]);
     expect(ran.code).toBe(0);
     expect(ran.stdout).not.toContain("expired");

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { cdktfCommand, ownCommand } from "../../../../src/cli/printed-commands.ts";
+import { asStarted, cdktfCommand, ownCommand } from "../../../../src/cli/printed-commands.ts";
 import { version } from "../../../../src/core/package.ts";
 import { program, projectFile, projectRoot } from "../../../../src/runtime/project-files.js";
 
@@ -44,5 +44,32 @@ describe("a printed command", () => {
     expect(cdktfCommand(["synth"], join(projectRoot, "demo/konnectivity.yaml"), root)).toBe(
       `cd ${projectRoot} && KONNECTIVITY_CONFIG=demo/konnectivity.yaml npx cdktf synth`,
     );
+  });
+});
+
+describe("commands in a text", () => {
+  const message = "run `npx konnectivity-bootstrap status`, or `KONNECTIVITY_CONFIG=x.yaml npx cdktf destroy 'aws-*'`";
+
+  it("are printed as they are in the project's folder", () => {
+    expect(asStarted(message, projectRoot)).toBe(message);
+  });
+
+  it("are printed as the program was started elsewhere", () => {
+    expect(asStarted(message, root)).toBe(
+      `run \`node ${program} status\`, or \`cd ${projectRoot} && KONNECTIVITY_CONFIG=x.yaml npx cdktf destroy 'aws-*'\``,
+    );
+  });
+
+  it("are not changed twice", () => {
+    const composed = cdktfCommand(["synth"], join(projectRoot, "demo/konnectivity.yaml"), root);
+    expect(asStarted(`next: ${composed}`, root)).toBe(`next: ${composed}`);
+  });
+
+  it("are found in errors and in JSON", () => {
+    const line = ["config", "check", "--config", "none.yaml", "--json"];
+    const { stderr, stdout } = spawnSync(process.execPath, [program, ...line], { cwd: root, encoding: "utf8" });
+    const { errors } = JSON.parse(stdout) as { errors: { message: string }[] };
+    expect(stderr).toContain(`node ${program} `);
+    expect(errors[0]?.message).toContain(`node ${program} `);
   });
 });

@@ -32,7 +32,10 @@ it("fails and says so if nothing could be examined", async () => {
   );
   const { code: jsonCode, stdout: json } = await report("--json");
   expect(jsonCode).toBe(1);
-  expect(JSON.parse(json)).toMatchObject([{ state: "not looked at" }, { state: "not looked at" }]);
+  expect(JSON.parse(json)).toMatchObject({
+    ...{ ok: false, gone: 0, terminating: 0, left: 0, notLookedAt: 2 },
+    results: [{ state: "not looked at" }, { state: "not looked at" }],
+  });
 });
 
 it("passes if everything is gone, although the cluster's API does not answer", async () => {

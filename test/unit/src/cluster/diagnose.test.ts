@@ -209,7 +209,7 @@ describe("the diagnosis", () => {
   it("explains in sentences what is wrong and what to do", () => {
     const text = statusText(diagnose(observed(server(alone), disconnected("no-answer"))));
     expect(text).toContain(
-      "\nwrong: node-0 does not reach 10.0.0.10:8091: these words; the port is blocked between them.\n  → open TCP 8091 from the nodes",
+      "\nwrong: node-0 cannot reach 10.0.0.10:8091: these words; the port is blocked between them.\n  → open TCP 8091 from the nodes",
     );
   });
 
@@ -225,14 +225,14 @@ describe("the diagnosis", () => {
     const reason = { code: "no-answer", words: "these words" };
     const [byApi] = diagnose({ ...observed(), ...cluster([pod({ reason, dials })]) }).findings;
     expect(byApi).toMatchObject({
-      what: expect.stringContaining("node-0 does not reach 10.0.0.10:9591: these words") as string,
+      what: expect.stringContaining("node-0 cannot reach 10.0.0.10:9591: these words") as string,
       advice: "open TCP 9591 from the nodes to the bootstrap machine",
     });
     expect(diagnose({ ...observed(server({ ...alone, port: 9591 })), ...cluster([pod()]) }).findings[0]?.what).toMatch(
       /none is connected: port 9591 is blocked/,
     );
     const former = server({ ...alone, port: 9591, formerPeers: ["10.0.0.20"] });
-    expect(diagnose(observed(former)).findings[0]?.what).toMatch(/^10\.0\.0\.20 come to port 9591 but/);
+    expect(diagnose(observed(former)).findings[0]?.what).toMatch(/^connections from 10\.0\.0\.20 reach port 9591 but/);
   });
 
   describe("of the installer's own tunnel", () => {
@@ -254,8 +254,8 @@ describe("the diagnosis", () => {
       const found = (code: ReasonCode, changes: Partial<AgentStatus> = {}) =>
         diagnose(observed(installers({ ...alone, certificates }), disconnected(code, changes))).findings[0];
       const other = { certificates: [{ ...certificate("ca.crt"), sha256: "bb" }] };
-      expect(found("unknown-ca", other)?.what).toMatch(/its Secret is of another set of keys$/);
-      expect(found("unknown-ca", other)?.advice).toMatch(/^put \/opt\/openshift\/tls\/konnectivity\/ca\.crt of /);
+      expect(found("unknown-ca", other)?.what).toMatch(/its Secret belongs to other keys$/);
+      expect(found("unknown-ca", other)?.advice).toMatch(/^copy \/opt\/openshift\/tls\/konnectivity\/ca\.crt from /);
       expect(found("certificate-refused")?.advice).toContain(" with /opt/openshift/tls/konnectivity/agent.crt on ");
       expect(found("refused")?.advice).toBe("open TCP 8091 from the nodes to the bootstrap machine");
       expect(found("expired")?.advice).toMatch(/^start the installation again; /);
@@ -269,9 +269,9 @@ describe("the diagnosis", () => {
 
   it("says why the state is unknown", () => {
     expect(statusText(diagnose({ machines: [], unreachable: [refused] }))).toBe(
-      "tunnel  not known: not everything could be looked at\n" +
-        "\nunknown: core@10.0.0.5 cannot be looked at: Permission denied (publickey).\n" +
-        "  → check that ssh leads there without a password, as a user who may run sudo.\n",
+      "tunnel  unknown: not everything could be checked\n" +
+        "\nunknown: core@10.0.0.5 cannot be checked: Permission denied (publickey).\n" +
+        "  → check that ssh connects to it without a password, as a user who can run sudo.\n",
     );
   });
 
@@ -280,9 +280,9 @@ describe("the diagnosis", () => {
       diagnose(
         observed(server(alone), disconnected("unknown-ca", { certificates: [{ ...certificate("ca.crt"), sha256 }] })),
       ).findings[0];
-    expect(what("bb")?.what).toMatch(/its Secret is of another set of keys$/);
-    expect(what("aa")?.what).toMatch(/their files agree, but keys are read once, at start/);
-    expect(what("aa")?.advice).toMatch(/^start the agents again: oc -n /);
+    expect(what("bb")?.what).toMatch(/its Secret belongs to other keys$/);
+    expect(what("aa")?.what).toMatch(/their files are the same, but keys are read only at the start/);
+    expect(what("aa")?.advice).toMatch(/^restart the agents: oc -n /);
   });
 
   it("quotes the API's event about pods that cannot be created", () => {

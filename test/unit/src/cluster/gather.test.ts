@@ -143,9 +143,9 @@ describe("names of gathered files", () => {
     expect(files.get("cluster/a_b.log.txt")).toBe("one\n");
     expect(files.get("cluster/a_b-2.log.txt")).toBe("two\n");
     const readme = files.get("README")?.split("\n") ?? [];
-    expect(readme).toContain('core@_fd00__5_/ belongs to "core@[fd00::5]"');
-    expect(readme).toContain('cluster/a_b.log.txt belongs to "a/b"');
-    expect(readme).toContain('cluster/a_b-2.log.txt belongs to "a_b"');
+    expect(readme).toContain('core@_fd00__5_/ was "core@[fd00::5]"');
+    expect(readme).toContain('cluster/a_b.log.txt was "a/b"');
+    expect(readme).toContain('cluster/a_b-2.log.txt was "a_b"');
   });
 
   it.each(["agent-1.log", "record", "agent-120.container"])("%s is a section of the probe", (one) => {

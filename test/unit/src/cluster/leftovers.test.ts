@@ -39,7 +39,7 @@ describe("the tunnel's objects in a cluster", () => {
       {
         state: "not looked at",
         what: "objects of the tunnel in the cluster",
-        note: "it does not know the kubeconfig's user (401)",
+        note: "the API does not accept the kubeconfig's credentials (401)",
       },
     ]);
   });

@@ -28,7 +28,7 @@ describe("the probe", () => {
     const complains = { machine: "there", command: ["sh", "-c", "echo '== machine'; echo no sudo for you >&2"] };
     expect(await runProbe(complains, 7)).toEqual({ machine: "there", unreachable: "no sudo for you" });
     expect(await runProbe({ machine: "there", command: ["no-such-program"] }, 7)).toMatchObject({
-      unreachable: expect.stringMatching(/^no-such-program cannot be run: /) as string,
+      unreachable: expect.stringMatching(/^no-such-program cannot be started: /) as string,
     });
   });
 

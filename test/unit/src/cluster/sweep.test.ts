@@ -66,7 +66,7 @@ describe("the sweep", () => {
       left: [
         {
           name: `secret/${agentSecretName}`,
-          reason: "the kubeconfig's user may not do that (403)",
+          reason: "the kubeconfig's user lacks the permission (403)",
           command: `oc delete secret/${agentSecretName} -n ${namespace} --ignore-not-found --wait=false`,
         },
       ],

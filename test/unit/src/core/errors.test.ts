@@ -13,8 +13,21 @@ import { replaceKeepingOriginal } from "../../../../src/files/keep-original.ts";
 import { readUserFile, writeUserFiles } from "../../../../src/files/user-file.ts";
 import { readInstallDir } from "../../../../src/config/install-dir.ts";
 import { readStream } from "../../../../src/config/stream.ts";
+import type { Ended } from "../../../../src/cli/acceptance-program.ts";
+import { newProgress, readProgress, saveProgress } from "../../../../src/cli/acceptance-progress.ts";
+import {
+  checkPreflight,
+  mustBeGone,
+  mustNotChange,
+  mustPass,
+  mustSucceed,
+  notCarrying,
+  type Session,
+} from "../../../../src/cli/acceptance-steps.ts";
 import { configCommand } from "../../../../src/cli/config.ts";
 import { outputTo } from "../../../../src/cli/output.ts";
+import type { Check } from "../../../../src/cli/doctor-checks.ts";
+import { exampleCommand } from "../../../../src/cli/example.ts";
 import { payloadCommand } from "../../../../src/cli/payload.ts";
 import { labCommand } from "../../../../src/cli/lab.ts";
 import { ipiCommand } from "../../../../src/cli/ipi.ts";
@@ -23,6 +36,7 @@ import { statusCommand } from "../../../../src/cli/status.ts";
 import { teardownCommand } from "../../../../src/cli/teardown.ts";
 import { gateVariable } from "../../../../src/cluster/gate-override.ts";
 import { checkOptions, verifyCommand } from "../../../../src/cli/verify.ts";
+import { diagnose } from "../../../../src/cluster/diagnose.ts";
 import { readKubeconfig } from "../../../../src/cluster/api.ts";
 import { inspect, makePayload } from "../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
@@ -34,6 +48,8 @@ import { bootkubeScript, fileEntry, fixture, sampleConfig, sampleText } from "..
 import { rewriteAsInstaller } from "../../../../lab/installer-rewrite.ts";
 import { checkControllers } from "../../../../lab/machine.ts";
 import { timeLimit, timeoutVariable } from "../../../../src/core/time-limits.ts";
+import { readInputs } from "../../../../stacks/inputs.ts";
+import { sessionOf } from "../../../support/acceptance.ts";
 import { type InstallFolderProps, installFiles, writeFiles } from "../../../support/install-folder.ts";
 import { kubeconfigText, withApi } from "../../../support/api.ts";
 import { labProblems, provoke, testErrorCases } from "../../../support/problems.ts";
@@ -358,8 +374,8 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
   "root-needed": [
     () => asUser(1000, () => labCommand(silent).parseAsync(["up", "--payload", "p"], { from: "user" })),
     () => asUser(1000, () => labCommand(silent).parseAsync(["down"], { from: "user" })),
-    () => asUser(1000, () => verifyCommand(silent).parseAsync([], { from: "user" })),
-    () => asUser(1000, () => statusCommand(silent).parseAsync([], { from: "user" })),
+    () => asUser(1000, () => verifyCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
+    () => asUser(1000, () => statusCommand(silent).parseAsync(["--name=nothing"], { from: "user" })),
   ],
   "lab-name-invalid": ["", "../x", "../../../../home", "/etc", "a/b", "A", "a".repeat(21)].map((name) => () => {
     labFolder(name);
@@ -432,6 +448,30 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
         await statusCommand(silent).parseAsync(["--ssh"], { from: "user" });
       } finally {
         vi.unstubAllEnvs();
+        project.remove();
+      }
+    },
+  ],
+  "subject-unknown": [
+    async () => {
+      const { files } = exampleOf("aws");
+      const project = new Project(changedExample("aws"), { files });
+      vi.stubEnv("KUBECONFIG", "");
+      try {
+        await statusCommand(silent).parseAsync(["--config", project.configFile], { from: "user" });
+      } finally {
+        vi.unstubAllEnvs();
+        project.remove();
+      }
+    },
+  ],
+  "finish-needs-lab": [
+    async () => {
+      const { files } = exampleOf("aws");
+      const project = new Project(changedExample("aws"), { files });
+      try {
+        await verifyCommand(silent).parseAsync(["--finish", "--config", project.configFile], { from: "user" });
+      } finally {
         project.remove();
       }
     },
@@ -602,7 +642,7 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
     },
   ],
   "ipi-changed-meanwhile": [
-    () => {
+    async () => {
       replaceKeepingOriginal({
         file: userFile("a", "new"),
         before: Buffer.from("old"),
@@ -613,7 +653,116 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
       });
     },
   ],
+  "acceptance-unprepared": [
+    async () => {
+      await preflight({}, {}, [{ name: "Terraform", ok: false, found: "not on the PATH", advice: "install it" }]);
+    },
+  ],
+  "acceptance-example": [
+    async () => {
+      await exampleCommand(silent).parseAsync([join(folder, "example"), "--platform", "aws"], { from: "user" });
+      const inputs = readInputs(join(folder, "example/konnectivity.yaml"), new Date());
+      await preflight({}, { inputs });
+    },
+  ],
+  "acceptance-no-payload": [
+    async () => {
+      await preflight({ shape: "none" });
+    },
+  ],
+  "acceptance-no-tunnel": [
+    async () => {
+      await preflight({ rest: { tunnel: "off" } });
+    },
+  ],
+  "acceptance-gate-open": [
+    async () => {
+      await preflight({}, { environment: { [gateVariable]: "case 7" } });
+    },
+  ],
+  "acceptance-deployed": [
+    async () => {
+      const state = { resources: [{ mode: "managed", type: "aws_instance", name: "x", instances: [{}] }] };
+      mkdirSync(join(folder, "state"), { recursive: true });
+      userFile("state/aws-bootstrap.tfstate", JSON.stringify(state));
+      await preflight({ rest: { state: { local: { folder: join(folder, "state") } } } });
+    },
+  ],
+  "acceptance-progress-invalid": ["", "[]", JSON.stringify({ format: 1, facts: { deploy: { added: "all" } } })].map(
+    (text) => () => {
+      userFile("progress.json", text);
+      return readProgress(folder, { platform: "aws", cluster: "mine-12345" });
+    },
+  ),
+  "acceptance-another-cluster": [
+    () => {
+      saveProgress(folder, newProgress("aws", "other-12345", now));
+      return readProgress(folder, { platform: "aws", cluster: "mine-12345" });
+    },
+  ],
+  "acceptance-step-failed": [
+    [1, ""],
+    [null, ""],
+    [1, "aws-teardown  gate (local-exec): error: The cluster still needs its bootstrap machine.\n"],
+  ].map(([code, output]) => () => {
+    const ended = { code, output } as Ended;
+    mustSucceed({ showFailed: () => undefined }, "cdktf destroy", ended, "destroy.log");
+  }),
+  "acceptance-plan-changes": [
+    () => {
+      mustNotChange(["aws-bootstrap", "aws-teardown"], "plan.log");
+    },
+  ],
+  "acceptance-not-carrying": [
+    () => {
+      throw notCarrying(
+        diagnose({ machines: [], unreachable: [{ machine: "core@10.0.0.5", reason: "no route" }] }),
+        60,
+      );
+    },
+    () => {
+      throw notCarrying(diagnose({ machines: [], unreachable: [] }), 1);
+    },
+  ],
+  "acceptance-checks-failed": [
+    () => {
+      mustPass([
+        { id: "step-1", result: "failed" },
+        { id: "step-2", result: "failed" },
+      ]);
+    },
+  ],
+  "acceptance-nothing-checked": [
+    () => {
+      mustPass([{ id: "step-1", result: "not looked at" }]);
+    },
+  ],
+  "acceptance-left": [
+    () => {
+      mustBeGone({ gone: 3, terminating: 0, left: 1, notLookedAt: 0 }, "npx cdktf destroy 'aws-*'");
+    },
+  ],
+  "acceptance-unseen": [
+    () => {
+      mustBeGone({ gone: 0, terminating: 0, left: 0, notLookedAt: 2 }, "npx cdktf destroy 'aws-*'");
+    },
+  ],
 };
+
+/** What `acceptance` refuses before it creates anything. */
+async function preflight(
+  { shape, rest }: { shape?: "none"; rest?: object },
+  changes: Partial<Session> = {},
+  needed: readonly Check[] = [],
+): Promise<void> {
+  const { files } = exampleOf("aws");
+  const project = new Project(changedExample("aws", {}, rest), { files, ...(shape !== undefined && { shape }) });
+  try {
+    await checkPreflight(sessionOf(project, "aws", changes), { needed });
+  } finally {
+    project.remove();
+  }
+}
 
 describe("a problem with options", () => {
   it.each([
@@ -623,22 +772,22 @@ describe("a problem with options", () => {
     [
       problem("combination-refused", { options: ["a", "b"], reason: "r" }),
       ["a", "b"],
-      "a and b do not go together: r.",
+      "a and b cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: false, b: undefined, c: undefined }, reason: "r" }),
       ["a", "b", "c"],
-      "a false and b, c do not go together: r.",
+      "a false and b, c cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: "x", b: undefined, c: true }, reason: "r" }),
       ["a", "b", "c"],
-      "a x and b and c true do not go together: r.",
+      "a x and b and c true cannot be combined: r.",
     ],
     [
       problem("combination-refused", { options: { a: 1, b: null }, reason: "r" }),
       ["a", "b"],
-      "a 1 and no b do not go together: r.",
+      "a 1 and no b cannot be combined: r.",
     ],
     [problem("root-needed"), undefined, problem("root-needed").message],
   ])("has them as a field, and its sentence is made from them: %j", (found, options, message) => {

@@ -23,7 +23,9 @@ it.each([
 it("waiting takes that long, and reports it", async () => {
   vi.stubEnv(timeoutVariable, "2");
   const begin = Date.now();
-  await expect(waitFor("the tunnel", 1, () => false)).rejects.toThrow("the tunnel did not come within 2 s");
+  await expect(waitFor("the tunnel", 1, () => false)).rejects.toThrow(
+    "timed out after 2 s while waiting for the tunnel",
+  );
   expect(Date.now() - begin).toBeGreaterThanOrEqual(2000);
 });
 
@@ -34,7 +36,7 @@ it("the demo reports a bad value in one sentence, before it starts anything", ()
     encoding: "utf8",
   });
   expect(stderr).toBe(
-    `${timeoutVariable} is "slow"; set it to a whole number from 1 to 100, which multiplies the time limits of the lab and of requests to a cluster, or unset it.\n`,
+    `${timeoutVariable} is "slow"; set it to a whole number from 1 to 100, by which the time limits of the lab and of requests to a cluster are multiplied, or unset it.\n`,
   );
   expect(stdout).toBe("");
   expect(status).toBe(1);

@@ -78,7 +78,7 @@ describe("findAnchors", () => {
   };
   /** The script with an anchor's line replaced; a function, because "$" means something in a replacement text. */
   const withLine = (name: Anchor, lines: string) => script.replace(`\n${lineOf(name)}\n`, () => `\n${lines}\n`);
-  const report = "this release is not known here, please report it with its version";
+  const report = "this OpenShift release is not supported yet; report its version in an issue";
 
   it("accepts the samples", () => {
     expect(problemsOf(script)).toEqual([]);
@@ -88,7 +88,7 @@ describe("findAnchors", () => {
     expect(problemsOf(withLine(name, name === "setup" ? "if true" : ":"))).toEqual([
       {
         code: "anchor-missing",
-        message: `Anchor "${name}" is not in bootkube.sh (looked like release 4.14-4.22): no line is exactly ${JSON.stringify(lineOf(name))}; ${report}.`,
+        message: `bootkube.sh has no line ${JSON.stringify(lineOf(name))} (anchor "${name}", detected release 4.14-4.22): ${report}.`,
       },
     ]);
   });
@@ -107,7 +107,7 @@ describe("findAnchors", () => {
     expect(problemsOf(twice)).toEqual([
       {
         code: "anchor-repeated",
-        message: `Anchor "${name}" must match once in bootkube.sh but ${JSON.stringify(line)} stands at lines ${at}, ${again}; ${report}.`,
+        message: `bootkube.sh has the line ${JSON.stringify(line)} more than once (anchor "${name}", lines ${at}, ${again}): ${report}.`,
       },
     ]);
   });
@@ -130,7 +130,7 @@ describe("findAnchors", () => {
       expect(problemsOf(wrapped)).toEqual([
         {
           code: "anchor-nested",
-          message: `Anchor "${name}" at line ${numberOf(wrapped, lineOf(name))} of bootkube.sh is ${found} but must be a command at nesting depth 0; ${report}.`,
+          message: `Line ${numberOf(wrapped, lineOf(name))} of bootkube.sh (anchor "${name}") is ${found}, but must be a command at nesting depth 0: ${report}.`,
         },
       ]);
     });
@@ -156,7 +156,7 @@ describe("findAnchors", () => {
       {
         code: "anchor-nested",
         message: expect.stringMatching(
-          /^Anchor "render" at line \d+ .* is at nesting depth 0 but must be .* 1;/,
+          /^Line \d+ of bootkube\.sh \(anchor "render"\) is at nesting depth 0, but must be .* 1:/,
         ) as string,
       },
     ]);
@@ -181,7 +181,7 @@ describe("findAnchors", () => {
       () => lineOf("manifests"),
     );
     expect(problemsOf(swapped)).toEqual([
-      { code: "anchor-order", message: `Anchor "cleanup" stands before anchor "manifests" in bootkube.sh; ${report}.` },
+      { code: "anchor-order", message: `Anchor "cleanup" comes before anchor "manifests" in bootkube.sh: ${report}.` },
     ]);
   });
 
@@ -214,7 +214,7 @@ describe("findAnchors", () => {
     expect(problemsOf(cut)).toEqual([
       {
         code: "bootkube-unbalanced",
-        message: `bootkube.sh line ${numberOf(script, lineOf("setup"))}: "if" is never closed; the script is cut off or of a form that is not known here, so nothing was inserted.`,
+        message: `bootkube.sh line ${numberOf(script, lineOf("setup"))}: "if" is never closed; if the script is truncated, run "openshift-install create ignition-configs" again, otherwise ${report}.`,
       },
     ]);
   });

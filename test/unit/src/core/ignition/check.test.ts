@@ -54,13 +54,13 @@ describe("an Ignition config that gets no tunnel", () => {
   it("is one with bootkube.sh twice", () => {
     const config = sampleWith((files) => [...files, ...files.filter(({ path }) => path === bootkubePath)]);
     expect(problemsOf(() => check(config))).toEqual([
-      { code: "bootkube-repeated", message: expect.stringContaining("has 2 entries") as string },
+      { code: "bootkube-repeated", message: expect.stringContaining("contains 2 entries") as string },
     ]);
   });
 
   it.each([
     ["without contents", {}, "no contents.source"],
-    ["with broken base64", { contents: { source: "data:;base64,abc" } }, "base64 is broken"],
+    ["with broken base64", { contents: { source: "data:;base64,abc" } }, "base64 is invalid"],
     ["with bytes that are not UTF-8", { contents: { source: "data:,%ff%fe" } }, "not UTF-8"],
     ["at another place", { contents: { source: "https://example.com/?secret" } }, "not a data URL (https:)"],
     ["with parts to append", { contents: { source: "data:,x" }, append: [{ source: "data:,y" }] }, "`append`"],
@@ -83,7 +83,7 @@ describe("an Ignition config that gets no tunnel", () => {
     expect(problemsOf(() => make(again))).toEqual([
       {
         code: "already-built",
-        message: expect.stringMatching(/konnectivity-bootstrap \d+\.\d+\.\d+ made already: give/) as string,
+        message: expect.stringMatching(/built by konnectivity-bootstrap \d+\.\d+\.\d+: use/) as string,
       },
     ]);
     const damaged = sampleWith((files) => [...files, fileEntry(recordPath, "{", 0o600)]);
@@ -121,7 +121,7 @@ describe("what is not an Ignition config", () => {
   it("reports every malformed part with its path", () => {
     const files = [5, { path: 7 }, { path: "/x", contents: "data:,x" }, { path: "/fine" }, null];
     const text = JSON.stringify({ ignition: { version: "3.2.0" }, storage: { files } });
-    expect(problemsOf(() => parseIgnition(text)).map(({ message }) => message.split(" where ")[0])).toEqual([
+    expect(problemsOf(() => parseIgnition(text)).map(({ message }) => message.split(", expected")[0])).toEqual([
       "bootstrap.ign is damaged: storage.files[0] is a number",
       "bootstrap.ign is damaged: storage.files[1].path is a number",
       "bootstrap.ign is damaged: storage.files[2].contents is a string",
@@ -236,13 +236,13 @@ describe("certificates that expired", () => {
 
   it("cause a warning after that, with the first file and the time", () => {
     expect(warningsAt(after(1))).toEqual([
-      `ignition-expired: One certificate in bootstrap.ign expired, the first (/opt/openshift/tls/root-ca.crt) at ${ends.toISOString()}: the installation will fail; run "openshift-install create ignition-configs" again in a new folder.`,
+      `ignition-expired: bootstrap.ign contains an expired certificate (/opt/openshift/tls/root-ca.crt, ${ends.toISOString()}), so the installation will fail: run "openshift-install create ignition-configs" again in a new folder.`,
     ]);
   });
 
   it("are counted, also in a bundle", () => {
     const [warning] = warningsAt(after(1), `${oneDay}${fixture("long-lived.crt")}${oneDay}`);
-    expect(warning).toContain("2 certificates in bootstrap.ign expired");
+    expect(warning).toContain("bootstrap.ign contains 2 expired certificates (first /");
   });
 
   it("do not stop the build", () => {
@@ -324,7 +324,7 @@ describe("the cluster's networks", () => {
     expect(warningsOf(networks)).toEqual([
       {
         code: "networks-overlap",
-        message: `The ${a} and the ${b} overlap: addresses in both cannot be told apart; change one in install-config.yaml.`,
+        message: `The ${a} and the ${b} overlap, so an address in both is ambiguous: change one of them in install-config.yaml.`,
       },
     ]);
   });
@@ -392,7 +392,7 @@ describe("a number that JSON.parse would change", () => {
   it.each(["9007199254740993", "123456789012345678901234567890"])("is refused, wherever it is: %s", (number) => {
     const text = sampleText("4.18").replace('"passwd"', `"unknown":{"deep":[${number}]},"passwd"`);
     expect(problemsOf(() => parseIgnition(text)).map(({ message }) => message)).toEqual([
-      expect.stringContaining("unknown.deep.0 is a number where Ignition wants a number below 2^53"),
+      expect.stringContaining("unknown.deep.0 is a number, expected a number below 2^53"),
     ]);
   });
 });

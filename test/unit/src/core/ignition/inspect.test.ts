@@ -176,7 +176,7 @@ describe("what is neither", () => {
     ["a pointer of openshift-install", '{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://x/"}]}}}'],
   ])("is refused: %s", (_, text) => {
     expect(problemsOf(() => inspect(text, "some.ign"))).toEqual([
-      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string },
+      { code: "not-a-payload", message: expect.stringMatching(/^some\.ign is neither/) as string, file: "some.ign" },
     ]);
   });
 });
@@ -196,7 +196,7 @@ describe("a payload that was changed", () => {
       return { ...file, contents: encodeContents(JSON.stringify(change(record))) };
     });
   const settings = "/opt/openshift/konnectivity-bootstrap/settings.sh";
-  const notOurs = "bootkube.sh is not the installer's with our insertions";
+  const notOurs = "bootkube.sh is not the installer's script with the tunnel's lines";
 
   it.each<readonly [string, string, string]>([
     ["a file is gone", changed(settings, () => undefined), `${settings} is missing`],
@@ -204,17 +204,17 @@ describe("a payload that was changed", () => {
     [
       "a file is broken",
       changed(settings, (file) => ({ ...file, contents: { source: "data:;base64,abc" } })),
-      `${settings} cannot be decoded (its base64 is broken)`,
+      `${settings} cannot be decoded (its base64 is invalid)`,
     ],
     [
       "a file says something else",
       changed(settings, (file) => ({ ...file, contents: encodeContents("exit 0\n") })),
-      "a file that the tunnel added is not as it was built",
+      "a file of the tunnel differs from what was built",
     ],
     [
       "a file has another mode",
       changed(settings, (file) => ({ ...file, mode: 0o777 })),
-      "a file that the tunnel added is not as it was built",
+      "a file of the tunnel differs from what was built",
     ],
     ["a file has no contents", changed(settings, ({ path }) => ({ path })), `${settings} cannot be decoded`],
     ["an inserted line is gone", changedScript((script) => script.replace("tunnel_agents\n", "")), notOurs],
@@ -311,13 +311,15 @@ describe("no secret", () => {
   function run(...args: string[]): string {
     const said: string[] = [];
     const stream = { write: (text: string | Uint8Array) => said.push(String(text)) > 0 };
-    const command = payloadCommand(outputTo(stream, stream));
+    const output = outputTo(stream, stream);
+    const command = payloadCommand(output);
     try {
       command.parse(args, { from: "user" });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       said.push(error.message, JSON.stringify(error.problems));
     }
+    output.end({ exitCode: 0, errors: [], json: "document" });
     expect(said.join("")).not.toBe("");
     return said.join("\n");
   }

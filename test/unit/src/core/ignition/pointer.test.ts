@@ -27,7 +27,7 @@ describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
       expect(problemsOf(act)).toEqual([
         {
           code: "pointer-option-not-honoured",
-          message: `A total time-out has no effect for a ${scheme} source: Ignition gives up by itself there, after the first refusal.`,
+          message: `A total timeout has no effect with ${scheme}: Ignition gives up there after the first refusal; remove the timeout.`,
         },
       ]);
   });
@@ -49,7 +49,7 @@ describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
       expect(problemsOf(act)).toEqual([
         {
           code: "pointer-option-not-honoured",
-          message: `A proxy has no effect for a ${scheme} source: Ignition fetches it directly; give the network a private endpoint for the store.`,
+          message: `A proxy has no effect with ${scheme}: Ignition connects to the store directly; use a private endpoint of the store in the machine's network.`,
         },
       ]);
   });
@@ -63,7 +63,7 @@ describe.each(Object.entries(urls))("a pointer to %s", (scheme, url) => {
       expect(problemsOf(act)).toEqual([
         {
           code: "pointer-option-not-honoured",
-          message: `A CA bundle has no effect for a ${scheme} source: ${scheme === "http" ? "there is no TLS" : "Ignition of most releases does not use it there; put the certificate into the image"}.`,
+          message: `A CA bundle has no effect with ${scheme}: ${scheme === "http" ? "http uses no TLS; remove the bundle" : "most releases of Ignition ignore it there; add the certificate to the machine's image"}.`,
         },
       ]);
   });
@@ -93,7 +93,7 @@ describe("a pointer", () => {
     expect(problemsOf(() => pointer({ url }))).toEqual([
       {
         code: "pointer-url-invalid",
-        message: `${JSON.stringify(url)} is not a URL that a pointer can name: give https://…, s3://bucket/key or gs://bucket/object.`,
+        message: `${JSON.stringify(url)} is not a valid payload URL: use https://…, s3://bucket/key or gs://bucket/object.`,
       },
     ]);
   });
@@ -122,7 +122,7 @@ describe("a pointer", () => {
     expect(problemsOf(() => pointer({ url: urls.https, totalTimeoutSeconds }))).toEqual([
       {
         code: "pointer-option-invalid",
-        message: `The total time-out is ${totalTimeoutSeconds}; expected whole seconds above 0.`,
+        message: `The total timeout is ${totalTimeoutSeconds}; expected a whole number of seconds above 0.`,
       },
     ]);
   });
@@ -135,7 +135,7 @@ describe("a pointer", () => {
     [
       "a private key beside it",
       certificate + ["-----BEGIN PRIVATE", "KEY-----\nMARKER\n-----END PRIVATE", "KEY-----\n"].join(" "),
-      "a file with a private key in it",
+      "a file that contains a private key",
     ],
   ])("refuses a CA bundle with %s", (_, caBundle, found) => {
     expect(problemsOf(() => pointer({ url: urls.https, caBundle }))).toEqual([

@@ -174,7 +174,7 @@ describe("a path that already exists", () => {
     expect(problemsOf(() => make(config))).toEqual([
       {
         code: "path-taken",
-        message: `The document already has a file ${path}, which the tunnel needs for itself: remove it from the manifests or files that you added.`,
+        message: `bootstrap.ign already contains ${path}, which the tunnel needs: remove it from the manifests or files that you added.`,
       },
     ]);
   });

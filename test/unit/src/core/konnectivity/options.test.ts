@@ -189,7 +189,7 @@ describe("a bad value", () => {
         { port: 9537, user: "CRI-O" },
         { port: 9641, user: "OVN" },
       ].map(({ port, user }) => ({
-        expected: `a port that nothing else uses on the machine: ${port} belongs to ${user}; 8091, or 9591 if only 9000–9999 is open, is free`,
+        expected: `a port that nothing else on the machine uses (${port} is used by ${user}), for example 8091, or 9591 if only 9000–9999 is open`,
         values: [port],
       })),
     ],
@@ -198,7 +198,7 @@ describe("a bad value", () => {
         expected: "release, or an object with server (and agent, binaryDirectory)",
         values: ["Release", pinned, 5, null, []],
       },
-      { expected: "release, which was called payload in 0.1.0: write release", values: ["payload"] },
+      { expected: "release, which was named payload in 0.1.0", values: ["payload"] },
     ],
     "tunnel.image.server": [
       {
@@ -377,7 +377,7 @@ describe("options together", () => {
     } else {
       expect(problems.map(({ code }) => code)).toEqual(["combination-refused"]);
       expect(problems[0]?.message).toBe(
-        `tunnel.protocol ${protocol} and tunnel.transport ${transport} do not go together: ${way.reason}.`,
+        `tunnel.protocol ${protocol} and tunnel.transport ${transport} cannot be combined: ${way.reason}.`,
       );
     }
   });
@@ -540,10 +540,10 @@ describe("a warning", () => {
   it("names the tunnel's port", () => {
     const config = { authentication: "none", acceptUnauthenticatedAgents: true, port: 9591 };
     const [none, all] = render(config, "4.12-4.13").warnings;
-    expect(none?.message).toContain("whoever reaches port 9591 ");
+    expect(none?.message).toContain("anyone who can reach port 9591 ");
     expect(all?.message).toContain("for agents (9591, TLS) and for health (2041)");
     const [refused] = problemsOf(() => render({ authentication: "none", port: 9591 }));
-    expect(refused?.message).toContain("whoever reaches port 9591 ");
+    expect(refused?.message).toContain("anyone who can reach port 9591 ");
   });
 
   it.each([
