@@ -27,7 +27,7 @@ const tunnelOptionsSchema = z.strictObject(
     required: boolean()
       .default(true)
       .describe(
-        "Whether the installation waits for a tunnel that cannot be set up. With false, the machine goes on without it after five minutes.",
+        "Whether the installation waits for a tunnel that cannot be set up. With false, the machine continues without it after five minutes.",
       ),
     protocol: oneOf("grpc", "http-connect")
       .default("grpc")

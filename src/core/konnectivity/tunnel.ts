@@ -126,7 +126,7 @@ function tunnelWarnings(options: TunnelOptions, release: Release): Warning[] {
   if (options.listenAddress !== "all" && mayLack.includes("agent-bind-address"))
     warnings.push({
       code: "listens-on-all",
-      message: `${ofRelease} listens on every address of the machine, for agents (${options.port}, TLS) and for health (${ports.health}): only the firewall rule limits who can connect. A newer image listens only where it is told; the machine's journal says which it is.`,
+      message: `${ofRelease} listens on every address of the machine, for agents (${options.port}, TLS) and for health (${ports.health}): only the firewall rule limits who can connect. A newer image listens only on the address that it gets; the machine's journal says which it is.`,
     });
   if (options.transport === "tcp" && mayLack.includes("server-bind-address"))
     warnings.push({

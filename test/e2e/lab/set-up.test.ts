@@ -36,7 +36,7 @@ describe("a tunnel that cannot be set up", () => {
     expect(lab.request(lab.node, "GET", `/api/v1/namespaces/${namespace}`).code).toBe(404);
     const { findings } = (await collect(await targetOf({ name }), 200)).status;
     expect(findings).toMatchObject([
-      { code: "given-up", what: expect.stringContaining("this machine goes on without it, for good") as string },
+      { code: "given-up", what: expect.stringContaining("this machine continues without it, for good") as string },
     ]);
     lab.finish();
     await waitFor("bootkube's end", 60, () => lab.bootstrap.run("test -e /opt/openshift/.bootkube.done").status === 0);

@@ -544,7 +544,7 @@ describe("tunnel.required: false", () => {
     const { status, stderr } = node.run(bootkube);
     expect(status).toBe(0);
     const sentence =
-      "the tunnel could not be set up (5 tries in 0 minutes), and tunnel.required is false: this machine goes on without it, for good. Its kube-apiserver reaches no webhook in the pod network.";
+      "the tunnel could not be set up (5 tries in 0 minutes), and tunnel.required is false: this machine continues without it, for good. Its kube-apiserver reaches no webhook in the pod network.";
     expect(stderr.split("\n").filter((line) => line.includes(sentence))).toEqual([
       `konnectivity-bootstrap: ${sentence}`,
     ]);

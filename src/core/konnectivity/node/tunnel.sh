@@ -59,7 +59,7 @@ tunnel_step() {
 }
 
 tunnel_give_up() {
-    echo "the tunnel could not be set up (${tunnel_tries} tries in $(((SECONDS - tunnel_begin) / 60)) minutes), and tunnel.required is false: this machine goes on without it, for good. Its kube-apiserver reaches no webhook in the pod network." >"${tunnel_given_up}.new"
+    echo "the tunnel could not be set up (${tunnel_tries} tries in $(((SECONDS - tunnel_begin) / 60)) minutes), and tunnel.required is false: this machine continues without it, for good. Its kube-apiserver reaches no webhook in the pod network." >"${tunnel_given_up}.new"
     mv "${tunnel_given_up}.new" "${tunnel_given_up}"
 }
 
