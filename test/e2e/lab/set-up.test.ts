@@ -7,6 +7,7 @@ import type { Lab } from "../../../lab/lab.ts";
 import { LabView } from "../../../lab/lab-view.ts";
 import { waitFor } from "../../../lab/wait.ts";
 import { projectFile } from "../../../src/runtime/project-files.js";
+import { program } from "../../support/cli.ts";
 import { labWith, removeLab, reportAgent, startLab } from "../../support/lab.ts";
 
 const name = `setup${process.pid}`;
@@ -20,7 +21,7 @@ function findingsOf({ bootstrap }: Lab): readonly Finding[] {
   const status = `PATH=/opt/lab/ssh:$PATH ${process.execPath} $PROGRAM status --json --ssh core@bootstrap --kubeconfig ${loopbackKubeconfig}`;
   const files = {
     SSH_HERE: projectFile("test/support/ssh-here.sh"),
-    PROGRAM: projectFile("cli/konnectivity-bootstrap.js"),
+    PROGRAM: program,
   };
   const { stdout } = bootstrap.run(`${ssh}; ${status}`, files);
   return (JSON.parse(stdout) as { findings: Finding[] }).findings;
