@@ -114,9 +114,7 @@ function show(what: string, seen: string, right: boolean): void {
 
 /** All of it, step by step. */
 async function demonstrate(): Promise<void> {
-  heading(
-    "A cluster is bootstrapped on this machine: real Ignition, etcd, kube-apiserver and Konnectivity, in namespaces",
-  );
+  heading("A cluster is bootstrapped on this machine, with real Ignition, etcd, kube-apiserver and Konnectivity");
   await cdktf("deploy");
   const lab = Lab.ifRunning(name, labFolder(name));
   if (lab === undefined) throw new Error("the lab is not running");

@@ -85,7 +85,7 @@ describe("acceptance on the local platform", () => {
       expect(said).toContain("\nInterrupted: waiting until what has begun is finished.\n");
       return said;
     };
-    const early = await interrupted("the machines start");
+    const early = await interrupted("the machines are starting");
     expect(early).toContain("Gracefully shutting down...");
     expect(early).toMatch(/\n(Nothing that was deployed exists\.|These still exist:)\n/);
     expect(readFileSync(join(folder, ".state/local-bootstrap.tfstate"), "utf8")).toContain('"status": "tainted"');
