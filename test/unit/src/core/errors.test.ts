@@ -291,9 +291,13 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
     () => make(sampleText("4.18"), { acceptUnauthenticatedAgents: true }),
     () => make(sampleText("4.18"), { agents: { replicas: 2 } }),
   ],
-  "release-lacks-flag": [
-    () => make(sampleText("4.12"), { listenAddress: "192.0.2.1" }),
-    () => make(sampleText("4.12"), { transport: "tcp", protocol: "http-connect" }),
+  "token-signer-missing": [
+    () => makeWith(onlyFile(bootkubePath), { authentication: "service-account-token" }),
+    () =>
+      makeWith(
+        (files) => files.map((file) => (file.path.endsWith("-signer.key") ? fileEntry(file.path, "", 0o600) : file)),
+        { authentication: "service-account-token" },
+      ),
   ],
   "token-kubeconfig-unusable": [
     () => makeWith(onlyFile(bootkubePath), { authentication: "service-account-token" }),
