@@ -26,6 +26,8 @@ export interface ApiClient {
   get(path: string): Promise<object | undefined>;
   /** Creates or updates an object. */
   apply(object: KubernetesObject): Promise<void>;
+  /** Creates an object. One that exists stays as it is. */
+  create(object: KubernetesObject): Promise<void>;
   /** @returns whether the object existed */
   delete(object: KubernetesObject): Promise<boolean>;
 }
@@ -76,6 +78,12 @@ export function connect(kubeconfigFile: string): ApiClient {
     apply: async (object) => {
       const path = `${await pathOf(object)}?fieldManager=konnectivity-bootstrap-lab&force=true`;
       await must("PATCH", path, object, "application/apply-patch+yaml");
+    },
+    create: async (object) => {
+      const path = await pathOf(object);
+      const collection = path.slice(0, path.lastIndexOf("/"));
+      const { status, body } = await send("POST", collection, object);
+      if (status >= 300 && status !== 409) throw new Error(`POST ${collection}: ${status} ${body.message ?? ""}`);
     },
     delete: async (object) => {
       const options = { gracePeriodSeconds: 0, propagationPolicy: "Background" };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cluster-pki.sh FOLDER API_SERVICE BOOTSTRAP NODE...: the keys that openshift-install would have put into bootstrap.ign, made
 # for each lab: CA, the kube-apiserver's, an admin's, the aggregator's, the service accounts' and the webhook's.
-# One CA for everything, where an installation has many.
+# One CA for everything but one more signer of client certificates, where an installation has many.
 set -euo pipefail
 umask 077
 mkdir -p "$1"
@@ -21,6 +21,12 @@ host() {
 
 openssl req -x509 -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.crt -days 2 -subj /CN=lab-ca \
     -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign 2>/dev/null
+
+# A signer whose key stays, as openshift-install leaves it.
+openssl req -x509 -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout kube-control-plane-signer.key \
+    -out kube-control-plane-signer.crt -days 2 -subj /OU=openshift/CN=kube-control-plane-signer \
+    -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign 2>/dev/null
+cat ca.crt kube-control-plane-signer.crt >client-ca.crt
 
 # issue NAME SUBJECT EXTENSION...
 issue() {

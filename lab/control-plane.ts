@@ -50,7 +50,7 @@ export function kubeApiServerArguments(addresses: Addresses, address: string): R
     // The default listens on IPv4 only.
     "bind-address": address.includes(":") ? ["::"] : [],
     "authorization-mode": ["Node,RBAC"],
-    "client-ca-file": [`${secretsFolder}/ca.crt`],
+    "client-ca-file": [`${secretsFolder}/client-ca.crt`],
     "enable-aggregator-routing": ["true"],
     "etcd-servers": [`http://${hostOf(addresses.node)}:2379`],
     "kubelet-certificate-authority": [`${secretsFolder}/ca.crt`],
@@ -85,6 +85,8 @@ export function kubeApiServerPod(
     metadata: { name: "kube-apiserver", namespace: "kube-system" },
     spec: {
       hostNetwork: true,
+      // As OpenShift's.
+      terminationGracePeriodSeconds: 135,
       containers: [
         {
           name: "kube-apiserver",

@@ -37,6 +37,8 @@ additionalimagestores = ${JSON.stringify(images)}
     `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(projectFile("lab/fakes/main.js"))} "$@"\n`,
   );
   program("oc", '#!/bin/sh\nexec lab-fake oc "$@"\n');
+  // Without the options: a process of its own, which writes into the caller's log.
+  program("systemd-run", '#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nsetsid "$@" </dev/null &\n');
   writeFileSync(join(root, layoutFile), JSON.stringify(layout));
   // In a container, the machine's own file may have localhost only for IPv4.
   writeFileSync(join(root, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
@@ -60,7 +62,7 @@ export function makeKeys(folder: string, { nodes, ipFamily }: LabLayout): void {
     copy(lab, "kubeconfig", "kubeconfig-bootstrap");
     copy(
       join(lab, "tls"),
-      ...["ca.crt", "kube-apiserver.crt", "kube-apiserver.key", "aggregator.crt", "aggregator.key"],
+      ...["ca.crt", "client-ca.crt", "kube-apiserver.crt", "kube-apiserver.key", "aggregator.crt", "aggregator.key"],
       ...["kubelet-client.crt", "kubelet-client.key", "service-account.key", "service-account.pub"],
       ...["webhook.crt", "webhook.key"],
     );

@@ -6,7 +6,7 @@ import {
   ports,
   serverName,
   tls,
-  tokenReviewBinding,
+  tokenReviewRole,
 } from "../src/core/konnectivity/names.ts";
 import { hostOf } from "./addresses.ts";
 import { type Lab } from "./lab.ts";
@@ -141,14 +141,14 @@ class LabLooks {
       this.#lab.finish();
       await waitFor("the end of the bootstrap", 120, () => this.#view.ended());
     }
-    // The kubelet stops it shortly after its manifest was deleted.
-    await waitFor("the end of the server", 30, () => this.#view.server() === undefined);
+    // It stays while the bootstrap kube-apiserver serves, which is 70 s more with several nodes.
+    await waitFor("the end of the server", 180, () => this.#view.server() === undefined);
     const left = [
       ...this.#view.workloads(node),
       ...(this.#view.exists(node, `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`) ? ["Secret"] : []),
-      ...(this.#view.exists(node, `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${tokenReviewBinding}`)
-        ? ["ClusterRoleBinding"]
-        : []),
+      ...["clusterrolebindings", "clusterroles"].filter((kind) =>
+        this.#view.exists(node, `/apis/rbac.authorization.k8s.io/v1/${kind}/${tokenReviewRole}`),
+      ),
       ...(bootstrap.run(`test -e ${tls}`).status === 0 ? [`${tls} on the bootstrap machine`] : []),
     ];
     // The kubelets stop them shortly after the workload was deleted.

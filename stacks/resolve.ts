@@ -19,7 +19,7 @@ import { configFormat, type PlatformInputs } from "./platforms.ts";
 /** Everything that the stacks are made from, read and checked. */
 export interface Inputs extends Pick<
   Config,
-  "tags" | "firewall" | "replaceMachine" | "providerVersions" | "state" | "tunnel"
+  "architecture" | "tags" | "firewall" | "replaceMachine" | "providerVersions" | "state" | "tunnel"
 > {
   /** Absolute. @default - there is none */
   readonly configFile?: string;

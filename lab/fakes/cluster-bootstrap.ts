@@ -1,6 +1,6 @@
 /**
- * Fakes `cluster-bootstrap start`: starts the bootstrap control plane by copying its static pods, applies every manifest
- * until each is accepted, waits until the lab lets the bootstrap end, and removes the copied pods, even after an error.
+ * Fakes `cluster-bootstrap start`: starts the bootstrap control plane by copying its static pods, creates what each
+ * manifest says until all exist (it never updates an object), waits until the lab lets the bootstrap end, and removes the copied pods, even after an error.
  * Left out: copying tls/ to bootstrap-secrets, and waiting for the status of the required pods.
  */
 import { constants, copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -48,7 +48,7 @@ async function applyAll(): Promise<void> {
     let reason = "";
     for (const object of waiting) {
       try {
-        await cluster.apply(object);
+        await cluster.create(object);
       } catch (error) {
         reason = error instanceof Error ? error.message : String(error);
         left.push(object);

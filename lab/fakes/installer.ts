@@ -1,6 +1,6 @@
 /**
  * Fakes what `openshift-install create cluster` does once the bootstrap machine runs: waits until the bootstrap is complete
- * and the etcd operator reports that the machine is no longer a member, then removes the machine at once. It runs on this
+ * and the etcd operator reports that the machine is no longer a member, then removes the machine within seconds. It runs on this
  * machine, in the network of node-0. What it does to bootstrap.ign is in lab/installer-rewrite. Left out: the cloud and its
  * firewalls (lab/network.ts closes what they would close), every time limit, the API's load balancer (it queries the permanent
  * kube-apiserver, which has the same etcd), and what comes after the removal. Up to 4.14 openshift-install does not wait for
@@ -29,6 +29,8 @@ export async function main([lab = "", folder = ""]: readonly string[]): Promise<
       await sleep(1000);
     }
   }
+  // The real one starts Cluster API's controllers first, or Terraform, which takes longer than this.
+  await sleep(3000);
   await removeMachine(whereIs("bootstrap"));
   console.log("removed the bootstrap machine");
   return 0;

@@ -2,12 +2,12 @@
  * Fakes the kubelet, and on a node also the controllers of DaemonSets and Deployments: runs every manifest in
  * /etc/kubernetes/manifests while the file exists, and with --kubeconfig the pods of every workload in the cluster, with
  * real podman. With several kubeconfigs it uses the first API that answers, as behind a load balancer. Left out: probes
- * (podman only restarts containers that exit), grace periods other than podman's, status of pods and workloads, scheduling
+ * (podman only restarts containers that exit), status of pods and workloads, scheduling
  * (replicas are spread round-robin), and kinds of volumes that our manifests do not use.
  *
  *   kubelet [--kubeconfig=FILE]... --address=IP
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -50,14 +50,15 @@ export async function main(args: readonly string[]): Promise<never> {
   const [address = ""] = options("address");
   const clusters = options("kubeconfig").map((file) => connect(file));
   mkdirSync(workFolder, { recursive: true, mode: 0o700 });
-  /** The running pods by name, with the digest of their specs. */
-  const playing = new Map<string, string>();
+  /** The running pods by name. */
+  const playing = new Map<string, PlayedPod>();
+  const ending = new Set<string>();
   const log = new PodLog((line) => {
     console.error(line);
   });
   for (;;) {
     try {
-      await reconcile(playing, clusters, address, log);
+      await reconcile({ playing, ending }, clusters, address, log);
     } catch (error) {
       // A manifest that is just being written, or a podman that failed: try again in the next round.
       console.error(error instanceof Error ? error.message : String(error));
@@ -66,8 +67,20 @@ export async function main(args: readonly string[]): Promise<never> {
   }
 }
 
+interface PlayedPod {
+  /** Of its spec. */
+  readonly digest: string;
+  readonly gracePeriod: number;
+}
+
+interface Pods {
+  readonly playing: Map<string, PlayedPod>;
+  /** Pods in their grace periods. */
+  readonly ending: Set<string>;
+}
+
 async function reconcile(
-  playing: Map<string, string>,
+  { playing, ending }: Pods,
   clusters: readonly ApiClient[],
   address: string,
   log: PodLog,
@@ -80,23 +93,28 @@ async function reconcile(
   // While no API answers, running pods stay, as on any node.
   if (cluster === undefined && clusters.length > 0)
     for (const [name] of playing) if (!wanted.has(name)) wanted.set(name, { name } as WantedPod);
-  for (const [name] of [...playing]) {
-    if (wanted.has(name)) continue;
-    remove(name);
-    log.stopped(name);
+  const end = (name: string, { gracePeriod }: PlayedPod) => {
     playing.delete(name);
-  }
+    ending.add(name);
+    const args = ["pod", "rm", "--force", "--ignore", `--time=${gracePeriod}`, name];
+    spawn("/usr/bin/podman", args, { cwd: "/", stdio: ["ignore", "ignore", "inherit"] }).on("close", () => {
+      ending.delete(name);
+      log.stopped(name);
+    });
+  };
+  for (const [name, pod] of [...playing]) if (!wanted.has(name)) end(name, pod);
   for (const pod of wanted.values()) {
-    if (!("spec" in pod)) continue;
+    if (!("spec" in pod) || ending.has(pod.name)) continue;
     const digest = createHash("sha256").update(JSON.stringify(pod)).digest("hex");
-    if (playing.get(pod.name) === digest) continue;
+    const played = playing.get(pod.name);
+    if (played?.digest === digest) continue;
+    if (played !== undefined) {
+      end(pod.name, played);
+      continue;
+    }
     try {
-      if (playing.delete(pod.name)) {
-        remove(pod.name);
-        log.stopped(pod.name);
-      }
       await play(pod, address, cluster);
-      playing.set(pod.name, digest);
+      playing.set(pod.name, { digest, gracePeriod: pod.spec.terminationGracePeriodSeconds ?? 30 });
       log.started(pod.name);
     } catch (error) {
       log.failed(pod.name, error);

@@ -48,7 +48,9 @@ export function readOverride(file: string): Config {
   if (text.includes("{{")) throw new Error(`${file} has a template expression that this fake does not support`);
   const config = parse(text) as Config;
   const kind = `${String(config.apiVersion)} ${String(config.kind)}`;
-  if (kind !== "kubecontrolplane.config.openshift.io/v1 KubeAPIServerConfig") throw new Error(`${file} is a ${kind}`);
+  // Absent counts as matching.
+  if (Object.keys(config).length > 0 && kind !== "kubecontrolplane.config.openshift.io/v1 KubeAPIServerConfig")
+    throw new Error(`${file} is a ${kind}`);
   return config;
 }
 
@@ -66,11 +68,16 @@ const isObject = (value: unknown): value is Config =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 function defaultConfig(): Config {
-  const addresses = addressesOf(readLayout().ipFamily);
+  const { ipFamily, nodes } = readLayout();
+  const addresses = addressesOf(ipFamily);
   return {
     apiVersion: "kubecontrolplane.config.openshift.io/v1",
     kind: "KubeAPIServerConfig",
-    apiServerArguments: kubeApiServerArguments(addresses, addresses.bootstrap),
+    apiServerArguments: {
+      ...kubeApiServerArguments(addresses, addresses.bootstrap),
+      // OpenShift's: it serves on while load balancers notice that it ends. With a single replica nobody takes over.
+      "shutdown-delay-duration": [nodes === 1 ? "0s" : "70s"],
+    },
   };
 }
 

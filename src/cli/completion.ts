@@ -29,7 +29,7 @@ const name = "konnectivity-bootstrap";
 export function completionCommand(output: Output): Command {
   return new Command("completion")
     .description("Print a script that completes commands and options in a shell")
-    .addArgument(new Argument("<shell>", "The shell").choices(shells).argParser(oneOfWords(shells, output)))
+    .addArgument(new Argument("<shell>", "shell that you use").choices(shells).argParser(oneOfWords(shells, output)))
     .action((shell: (typeof shells)[number], _options: object, self: Command) => {
       const root = completed(self.parent ?? self);
       output.text(shell === "fish" ? fishScript(root) : bashLikeScript(shell, root));

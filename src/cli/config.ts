@@ -1,19 +1,25 @@
 import { lstatSync } from "node:fs";
+import { resolve } from "node:path";
 import { Argument, Command } from "commander";
 import { readInputs } from "../../stacks/inputs.ts";
 import { configFileOf, withoutConfig } from "../../stacks/load.ts";
 import { configFormat } from "../../stacks/platforms.ts";
 import type { Inputs } from "../../stacks/resolve.ts";
 import { configJsonSchema } from "../config/schema.ts";
+import { readBootstrapIgn } from "../config/install-dir.ts";
 import { startingFile } from "../config/starting-file.ts";
 import { describeState } from "../config/state.ts";
 import { writeUserFiles } from "../files/user-file.ts";
 import { inLines } from "../core/printable.ts";
 import { UserError, problem } from "../core/errors.ts";
+import { parseIgnition } from "../core/ignition/config.ts";
+import { releaseImageName } from "../core/konnectivity/image.ts";
 import { defaultAgentPort, isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
 import { type ConfigOptions, configFileFor, configOption, withConfig } from "./config-option.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
+import { interruptible } from "./interruptible.ts";
+import { askOnline, describeOnline, type OnlineResult } from "./online.ts";
 import { jsonOption, type Output } from "./output.ts";
 import { cdktfCommand, ownCommand } from "./printed-commands.ts";
 
@@ -26,7 +32,7 @@ export function configCommand(output: Output): Command {
     .command("init")
     .description("Write a commented config file to start with; keep an existing file")
     .addArgument(
-      new Argument("<platform>", "Where the cluster will run")
+      new Argument("<platform>", "platform of the cluster")
         .choices(cloudNames)
         .argParser(oneOfWords(cloudNames, output, installerNames)),
     )
@@ -43,8 +49,9 @@ export function configCommand(output: Output): Command {
     });
   withConfig(command.command("check"))
     .description("Check the config file and the files that it names, and list what a deploy creates")
+    .option("--online", "also ask the registry, with oc, whether it has the tunnel's image")
     .option(...jsonOption)
-    .action(async (options: ConfigOptions & { json?: boolean }) => {
+    .action(async (options: ConfigOptions & { online?: boolean; json?: boolean }) => {
       output.doing("Reading the config file");
       const file = configFileFor(options);
       const inputs = readInputs(file, new Date(), { installDirRequired: true });
@@ -53,8 +60,21 @@ export function configCommand(output: Output): Command {
       const stacks = await describedStacks(inputs);
       const { checkStateFolder } = await import("../../stacks/app.ts");
       if (inputs.stateFolder !== undefined) checkStateFolder(inputs.stateFolder);
-      if (options.json === true) output.json(toJson(file, inputs, stacks));
-      else output.text(describe(file, inputs, stacks));
+      if (options.online !== true) {
+        if (options.json === true) output.json(toJson(file, inputs, stacks));
+        else output.text(describe(file, inputs, stacks));
+        return;
+      }
+      output.exitCode = await interruptible(
+        async (signal) => {
+          const online = await askRegistry(inputs, output, signal);
+          if (options.json === true) output.json({ ...toJson(file, inputs, stacks), online });
+          else output.text(describe(file, inputs, stacks, describeOnline(online)));
+          if (online.result === "missing")
+            throw new UserError(problem("release-image-missing", { image: releaseImageName, release: online.release }));
+        },
+        () => Promise.resolve(),
+      );
     });
   command
     .command("schema")
@@ -63,6 +83,17 @@ export function configCommand(output: Output): Command {
       output.text(`${JSON.stringify(configJsonSchema(configFormat), undefined, 2)}\n`);
     });
   return command;
+}
+
+function askRegistry(inputs: Inputs, output: Output, signal: AbortSignal): Promise<OnlineResult> {
+  const { tunnel, architecture, payload, workingDirectory, installDir } = inputs;
+  output.doing("Asking the registry for the tunnel's image");
+  // A lab's payload is not in the install folder.
+  const files =
+    payload.present && !hasOnlyLabs(inputs)
+      ? parseIgnition(readBootstrapIgn(resolve(workingDirectory, installDir))).storage?.files
+      : undefined;
+  return askOnline({ tunnel, architecture, files, environment: process.env, signal });
 }
 
 function describeTunnel(tunnel: Inputs["tunnel"]): string {
@@ -98,7 +129,12 @@ function toJson(file: string | undefined, inputs: Inputs, stacks: Record<string,
   };
 }
 
-function describe(file: string | undefined, inputs: Inputs, stacks: Record<string, MadeResource[]>): string {
+function describe(
+  file: string | undefined,
+  inputs: Inputs,
+  stacks: Record<string, MadeResource[]>,
+  online?: string,
+): string {
   const { tunnelPort, payload, state, labs } = inputs;
   const ofCluster = [
     `cluster   ${inputs.infraId}`,
@@ -116,6 +152,7 @@ function describe(file: string | undefined, inputs: Inputs, stacks: Record<strin
           `firewall  managed; the rules of OpenShift's UPI templates for ${openBetweenMachines.from}–${openBetweenMachines.to} admit ${tunnelPort} already: where they hold, \`firewall: external\` is enough`,
         ]
       : []),
+    ...(online === undefined ? [] : [`online    ${online}`]),
     `state     ${describeState(state)}`,
     ...Object.entries(stacks).flatMap(([stack, made]) => [
       "",

@@ -24,7 +24,7 @@ const names = {
 /** `example`: an install folder and a config of a cluster that does not exist, to try the other commands with. */
 export function exampleCommand(output: Output): Command {
   return new Command("example")
-    .description("Write an example install folder and its config file, to try other commands with")
+    .description("Write an example install folder and its config file, to try the other commands")
     .argument("<folder>", "new or empty folder")
     .addOption(
       new Option("--platform <platform>", "platform of the example cluster")

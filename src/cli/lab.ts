@@ -21,7 +21,7 @@ interface UpOptions {
   readonly name: string;
   readonly nodes: string;
   readonly ipFamily: LabLayout["ipFamily"];
-  readonly ipi: boolean;
+  readonly ipi?: boolean;
   readonly payload: string;
 }
 
@@ -42,11 +42,11 @@ function upCommand(output: Output): Command {
     .option(...nameOption)
     .addOption(new Option("--nodes <number>", "number of nodes").choices(["1", "2", "3"]).default("1"))
     .addOption(new Option("--ip-family <family>", "IP family of the networks").choices(ipFamilies).default("IPv4"))
-    .option("--ipi", "create and remove the bootstrap machine as openshift-install create cluster does", false)
+    .option("--ipi", "create and remove the bootstrap machine as openshift-install create cluster does")
     .requiredOption("--payload <file>", "payload of the bootstrap machine")
-    .action(async ({ name, ipFamily, nodes, ipi, payload: file }: UpOptions) => {
+    .action(async ({ name, ipFamily, nodes, ipi = false, payload: file }: UpOptions) => {
       mustBeRoot();
-      const payload = readUserFile(file, "deploy the stack local-bootstrap, which makes it");
+      const payload = readUserFile(file, "deploy the stack local-bootstrap, which creates it");
       output.doing(`Starting the lab ${name}`);
       const begin = Date.now();
       const say = (line: string) => {

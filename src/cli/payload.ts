@@ -51,15 +51,17 @@ const fileNames = ["payload.ign", "pointer.ign"] as const;
 
 /** `payload build`, `payload inspect`, `payload firewall`. */
 export function payloadCommand(output: Output): Command {
-  const command = new Command("payload").description("Build and inspect the bootstrap machine's payload");
+  const command = new Command("payload").description(
+    "Build and inspect the payload: bootstrap.ign with the tunnel in it",
+  );
   withConfig(command.command("build"))
     .description("Build the payload from bootstrap.ign, and with --url the pointer for user data")
     .argument(...installDir)
     .requiredOption("--out <dir>", "folder to write payload.ign and pointer.ign to", folderName)
     .option("--url <url>", "address of the payload for the machine: https://, s3:// or gs://")
     .option("--ca-bundle <file>", "PEM certificates to trust for that address (https only)")
-    .option("--http-proxy <url>", "proxy for http")
-    .option("--https-proxy <url>", "proxy for https")
+    .option("--http-proxy <url>", "proxy for http:// addresses")
+    .option("--https-proxy <url>", "proxy for https:// addresses")
     .option("--proxy-except <hosts>", "hosts to reach without the proxy, separated by commas", (text) =>
       text.split(","),
     )

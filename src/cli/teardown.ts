@@ -44,7 +44,11 @@ function gateCommand(output: Output): Command {
     .description("Ask the cluster whether it still needs its bootstrap machine, and change nothing")
     .addArgument(platformArgument(output))
     .option(...kubeconfigOption)
-    .option("--wait <minutes>", "how long to wait until it does not (default: the config file's waitMinutes)", minutes)
+    .option(
+      "--wait <minutes>",
+      "how long to wait while it still does (default: the config file's waitMinutes)",
+      minutes,
+    )
     .option(...jsonOption)
     .action(async (platform: string | undefined, options: StepOptions & { wait?: number }, command: Command) => {
       const reason = gateOverride(process.env);

@@ -13,10 +13,10 @@ interface VerifyOptions extends ConfigOptions {
   readonly json?: boolean;
 }
 
-/** `verify`: seven validation steps and nine security scenarios, reported in one table. */
+/** `verify`: seven validation steps and nine security checks, reported in one table. */
 export function verifyCommand(output: Output): Command {
   return withConfig(new Command("verify"))
-    .description("Verify the tunnel in seven steps and nine security scenarios, with the evidence for each")
+    .description("Run seven validation steps and nine security checks on the tunnel, with the evidence for each")
     .option(...labOption)
     .option("--kubeconfig <file>", "kubeconfig of a cluster: verify what its API shows, and change nothing")
     .option("--finish", "also end the lab's bootstrap, and verify what is left")

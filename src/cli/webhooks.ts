@@ -30,7 +30,7 @@ export function webhooksCommand(output: Output): Command {
   return withConfig(new Command("webhooks"))
     .description("List the webhooks and aggregated APIs of a cluster, and which of them need the tunnel")
     .argument("[install-dir]", "folder with bootstrap.ign (default: the config file's installDir)")
-    .option("--kubeconfig <file>", "list what a running cluster declares, instead or as well")
+    .option("--kubeconfig <file>", "kubeconfig of a cluster, to list what it declares; with a folder, both")
     .option(...jsonOption)
     .action(async (folder: string | undefined, options: WebhooksOptions, command: Command) => {
       const configFile = configFileFor(options);

@@ -24,6 +24,8 @@ export interface AgentPod {
   /** Why there is no log. Through the bootstrap kube-apiserver a log needs the tunnel. */
   readonly noLog?: string;
   readonly reason: Reason | undefined;
+  /** The digest of the CA that it was created with. @default - it has none, like the installer's own agents */
+  readonly pki?: string;
 }
 
 /** What the API reports about the agents, or why the request failed. */
@@ -32,6 +34,8 @@ export type AgentPods =
       /** Whether the bootstrap has ended, by the condition that openshift-install waits for. */
       readonly ended: boolean;
       readonly pods: readonly AgentPod[];
+      /** How many nodes the cluster has. @default - they could not be listed */
+      readonly nodes?: number;
       /** Warning events in the tunnel's namespace, which say why something did not start. */
       readonly events: readonly string[];
     }
@@ -40,19 +44,30 @@ export type AgentPods =
 /** Reads the agents' pods, their logs and the warnings about them. Read-only. */
 export async function collectAgentPods(api: ClusterApi, logLines: number): Promise<AgentPods> {
   try {
-    const [bootstrap, pods, { items: events }] = await Promise.all([
+    const [bootstrap, nodes, pods, { items: events }] = await Promise.all([
       api.bootstrapStatus(),
+      countNodes(api),
       listAgentPods(api),
       api.core.listNamespacedEvent({ namespace, fieldSelector: "type=Warning" }, requestOptions()),
     ]);
     const sentences = events.map(({ involvedObject: { kind, name }, message }) => `${kind}/${name}: ${message ?? ""}`);
     return {
       ended: bootstrap === "complete",
+      ...(nodes !== undefined && { nodes }),
       pods: await Promise.all(pods.map((pod) => describePod(api, pod, logLines))),
       events: [...new Set(sentences)],
     };
   } catch (error) {
     return { unreachable: `the request to ${api.server} failed: ${describeApiError(error)}` };
+  }
+}
+
+/** A user who may read the tunnel's namespace need not be allowed to list nodes. */
+async function countNodes({ core }: ClusterApi): Promise<number | undefined> {
+  try {
+    return (await core.listNode({}, requestOptions())).items.length;
+  } catch {
+    return undefined;
   }
 }
 
@@ -71,6 +86,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
   const { metadata, spec, status } = pod;
   const name = metadata?.name ?? "";
   const dials = dialledBy(spec);
+  const pki = metadata?.annotations?.["konnectivity-bootstrap/pki"];
   const [container] = status?.containerStatuses ?? [];
   const scc = metadata?.annotations?.["openshift.io/scc"];
   let log: string | undefined;
@@ -87,6 +103,7 @@ async function describePod(api: ClusterApi, pod: V1Pod, tailLines: number): Prom
     ready: isReady(pod),
     ...(!hasReadinessProbe(spec) && { unprobed: true as const }),
     restarts: container?.restartCount ?? 0,
+    ...(pki !== undefined && { pki }),
     ...(scc !== undefined && { scc }),
     ...(dials !== undefined && { dials }),
     ...(log !== undefined && { log }),

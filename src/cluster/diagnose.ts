@@ -1,3 +1,4 @@
+import { clusterManifests, loopbackKubeconfig } from "../core/konnectivity/names.ts";
 import { agentFindings } from "./agent-findings.ts";
 import type { AgentPods } from "./agent-pods.ts";
 import { expiredAdvice, type Finding } from "./finding.ts";
@@ -46,7 +47,9 @@ export function diagnose(observations: Observations): Status {
     ...switchedOffFindings(server),
     ...serverFindings(server),
     ...certificateFindings(server, agents),
-    ...agentFindings({ server, agents, cluster, firewallCommand }),
+    ...(server?.givenUp === undefined ? agentFindings({ server, agents, cluster, firewallCommand }) : []),
+    ...reissueFindings(server, cluster),
+    ...surplusFindings(server, cluster),
     ...dialFindings(server),
   ]);
   return { ...base, state: server?.switchedOff === true ? "broken" : stateOf(server, cluster, findings), findings };
@@ -117,6 +120,15 @@ function switchedOffFindings(server: ServerStatus | undefined): Finding[] {
 }
 
 function serverFindings(server: ServerStatus | undefined): Finding[] {
+  if (server?.givenUp !== undefined)
+    return [
+      {
+        code: "given-up",
+        kind: "wrong",
+        what: server.givenUp,
+        advice: "read why in journalctl -u bootkube on the bootstrap machine; only a new machine tries again",
+      },
+    ];
   if (server === undefined || server.healthz === 200) return [];
   const { failedStage, said, wanted, lastLogLine } = server;
   if (failedStage !== undefined)
@@ -174,6 +186,40 @@ function certificateFindings(server: ServerStatus | undefined, agents: readonly 
     });
   return findings;
 }
+
+/** cluster-bootstrap creates the agents' Secret once, and never updates it. */
+function reissueFindings(server: ServerStatus | undefined, cluster: AgentPods | undefined): Finding[] {
+  if (server?.pki === undefined || cluster === undefined || !("pods" in cluster)) return [];
+  const old = cluster.pods.filter(({ pki }) => pki !== undefined && pki !== server.pki);
+  if (old.length === 0) return [];
+  const manifest = (name: string) => `-f ${clusterManifests}/bootstrap-konnectivity-${name}.yaml`;
+  return [
+    {
+      code: "keys-reissued",
+      kind: "wrong",
+      what: `the server's keys were issued again, and ${old.map(({ name, node }) => `${name} on ${node}`).join(", ")} still ${old.length === 1 ? "has" : "have"} the old ones: cluster-bootstrap never updates an object`,
+      advice: `on the bootstrap machine: oc --kubeconfig=${loopbackKubeconfig} replace ${manifest("secret")} ${manifest("agents")}`,
+    },
+  ];
+}
+
+/** An agent that is not the cluster's needs the agents' key, which every node has: docs/security.md. */
+function surplusFindings(server: ServerStatus | undefined, cluster: AgentPods | undefined): Finding[] {
+  const connected = server?.agents ?? 0;
+  if (cluster === undefined || !("pods" in cluster) || cluster.nodes === undefined) return [];
+  // A Deployment may have several agents on a node.
+  if (connected <= Math.max(cluster.nodes, cluster.pods.length)) return [];
+  return [
+    {
+      code: "more-agents-than-nodes",
+      kind: "note",
+      what: `${count(connected, "connected agent")}, but the cluster has ${count(cluster.nodes, "node")}`,
+      advice: `compare the agents' addresses (${(server?.peers ?? []).join(", ")}) with those of the nodes (oc get nodes -o wide); an agent at another address uses a stolen key: see docs/security.md`,
+    },
+  ];
+}
+
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 const dialReasons: Readonly<Record<string, string>> = {
   no_agent: "no agent was connected",

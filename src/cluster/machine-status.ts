@@ -21,6 +21,10 @@ export interface ServerStatus {
   readonly now: Date;
   /** Whether the bootstrap has ended, and the tunnel with it. */
   readonly ended: boolean;
+  /** With `tunnel.required: false`: why this machine goes on without its tunnel. @default - it does not */
+  readonly givenUp?: string;
+  /** The digest of the server's CA, which is also on the agents that have it. @default - there is no server */
+  readonly pki?: string;
   /** Whether the server's static pod manifest exists. */
   readonly wanted: boolean;
   /** Whether an operator has switched the tunnel off: the kube-apiserver connects directly. @default - it is on */
@@ -104,7 +108,11 @@ function readServer(
   const hostOf = (address = "") => address.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
   const peers = (some: readonly string[][]) => [...new Set(some.map((socket) => hostOf(socket[4])))].sort();
   const answers = codeOf(section("healthz")) === 200;
+  const [givenUp] = linesOf(section("given-up"));
+  const pki = /konnectivity-bootstrap\/pki: '([0-9a-f]{16})'/.exec(section("server-pod"))?.[1];
   return {
+    ...(givenUp !== undefined && { givenUp }),
+    ...(pki !== undefined && { pki }),
     machine,
     tunnel,
     now,

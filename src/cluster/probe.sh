@@ -155,9 +155,10 @@ bootstrap_machine() {
     port=$(server_port "${pid}" 2>/dev/null)
     [ "${tunnel}" = ours ] && section record jq '{version, release, options}' "${home}/record.json"
     [ -e /opt/openshift/.bootkube.done ] && echo "== ended"
+    [ -e "${home}/given-up" ] && section given-up cat "${home}/given-up"
     [ -e "${manifest}" ] && section server-pod cat "${manifest}"
     section stages jq --compact-output '.[] | {timestamp, phase, stage, result}' /var/log/openshift/bootkube.json
-    section said bash -c "journalctl --unit=bootkube --output=cat 2>/dev/null | grep '^konnectivity-bootstrap: ' | tail -n ${lines}"
+    section said bash -c "journalctl --unit=bootkube --unit=konnectivity-bootstrap-cleanup --output=cat 2>/dev/null | grep '^konnectivity-bootstrap: ' | tail -n ${lines}"
     section certificates certificates "${tls}"
     [ -e "${egress_selector}" ] && section egress-selector cat "${egress_selector}"
     section kube-apiserver-config grep --after-context=1 egress-selector-config-file "${configs}/kube-apiserver-config.yaml"

@@ -1,4 +1,4 @@
-import { agentName, agentSecretName, namespace, tokenReviewBinding } from "../core/konnectivity/names.ts";
+import { agentName, agentSecretName, namespace, tokenReviewRole } from "../core/konnectivity/names.ts";
 import { type ClusterApi, ignoreNotFound, requestOptions } from "./api.ts";
 
 /** An object that the tunnel may have created in the cluster; everything else is removed with the namespace. */
@@ -17,7 +17,7 @@ export interface TunnelObject {
 export function tunnelObjects({ apps, core, rbac }: ClusterApi): TunnelObject[] {
   const agent = { namespace, name: agentName };
   const secret = { namespace, name: agentSecretName };
-  const binding = { name: tokenReviewBinding };
+  const tokenReview = { name: tokenReviewRole };
   const inNamespace = ` -n ${namespace}`;
   const now = { propagationPolicy: "Background" };
   return [
@@ -33,9 +33,13 @@ export function tunnelObjects({ apps, core, rbac }: ClusterApi): TunnelObject[] 
       read: () => core.readNamespacedSecret(secret, requestOptions()),
       remove: () => core.deleteNamespacedSecret(secret, requestOptions()),
     }),
-    object(`clusterrolebinding/${tokenReviewBinding}`, "", {
-      read: () => rbac.readClusterRoleBinding(binding, requestOptions()),
-      remove: () => rbac.deleteClusterRoleBinding(binding, requestOptions()),
+    object(`clusterrolebinding/${tokenReviewRole}`, "", {
+      read: () => rbac.readClusterRoleBinding(tokenReview, requestOptions()),
+      remove: () => rbac.deleteClusterRoleBinding(tokenReview, requestOptions()),
+    }),
+    object(`clusterrole/${tokenReviewRole}`, "", {
+      read: () => rbac.readClusterRole(tokenReview, requestOptions()),
+      remove: () => rbac.deleteClusterRole(tokenReview, requestOptions()),
     }),
     object(`namespace/${namespace}`, "", {
       read: () => core.readNamespace({ name: namespace }, requestOptions()),

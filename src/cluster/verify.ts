@@ -18,7 +18,7 @@ export interface VerifiedCheck extends CheckResult {
   readonly title: string;
 }
 
-/** Seven validation steps and nine security scenarios, in the order of the report. */
+/** Seven validation steps and nine security checks, in the order of the report. */
 export const titles = {
   "step-1": "the cluster responds",
   "step-2": "the server runs on the bootstrap machine",

@@ -113,12 +113,7 @@ function toConfig(format: ConfigFormat, raw: RawConfig, value: unknown): Config 
 }
 
 /** Problems with a value in the file. Other problems only name an option that solves them. */
-const aboutValues: readonly ProblemCode[] = [
-  "option-unknown",
-  "option-invalid",
-  "combination-refused",
-  "release-lacks-flag",
-];
+const aboutValues: readonly ProblemCode[] = ["option-unknown", "option-invalid", "combination-refused"];
 
 /** Adds the position of the first option that the file contains, or else of the object that lacks the first option. */
 function withPosition(found: Problem, yaml: YamlFile): Problem {

@@ -1,5 +1,5 @@
 import { installerListening, type RequiredIngress, requiredIngress } from "./konnectivity/required-ingress.ts";
-import { loopbackKubeconfig } from "./konnectivity/names.ts";
+import { clientSigner, loopbackKubeconfig } from "./konnectivity/names.ts";
 import { defaultAgentPort } from "./konnectivity/agent-port.ts";
 import type { Tunnel, TunnelOptions } from "./konnectivity/options.ts";
 import { installerListensOnAll, renderTunnel } from "./konnectivity/tunnel.ts";
@@ -64,28 +64,11 @@ export function inspect(text: string, file: string): InspectedPayload | Inspecte
   return { ...found, record: { ...found.record, options: fromRecorded(found.record.options) } };
 }
 
-/**
- * The record in a payload keeps 0.1.0's word for `tunnel.image: release`, and leaves out a port that 0.1.0 would have
- * taken. Anything else would change the bytes of every payload with a tunnel, and with them every machine that
- * `replaceMachine: true` may replace. Drop `toRecorded` when `payloadVersion` changes for another reason, and keep
- * `fromRecorded` for older payloads.
- */
-const recordedImage = "payload";
-
-function toRecorded(tunnel: TunnelOptions): unknown {
-  const { port, ...rest } = tunnel;
-  // The order of the keys is a part of the bytes: an assigned key keeps its place.
-  return {
-    ...rest,
-    ...(rest.image === "release" && { image: recordedImage }),
-    ...(port !== defaultAgentPort && { port }),
-  };
-}
-
+/** A record of 0.1.0 has its word for `tunnel.image: release`, and no port. */
 function fromRecorded(options: unknown): unknown {
   if (!isObject(options)) return options;
   const { image } = options;
-  return { port: defaultAgentPort, ...options, image: image === recordedImage ? "release" : image };
+  return { port: defaultAgentPort, ...options, image: image === "payload" ? "release" : image };
 }
 
 interface Prepared {
@@ -111,8 +94,8 @@ function prepare(bootstrapIgn: string, tunnel: Tunnel, now: Date): Prepared {
   if (installerTunnel === "on") throw new UserError(problem("installer-tunnel-on"));
   const release = tunnel.release === "auto" ? ofDocument : tunnel.release;
   const { files, insertions, firewall, warnings: ofTunnel } = renderTunnel(tunnel, release, cluster);
-  checkKubeconfig(bootstrap, tunnel);
-  const record = { version: payloadVersion, release, options: toRecorded(tunnel) };
+  checkTokenReviewer(bootstrap, tunnel);
+  const record = { version: payloadVersion, release, options: tunnel };
   return {
     bootstrap,
     release,
@@ -122,21 +105,26 @@ function prepare(bootstrapIgn: string, tunnel: Tunnel, now: Date): Prepared {
   };
 }
 
-/** With tokens, node/tunnel.sh derives the server's kubeconfig from this one, so this one must have the expected form. */
-function checkKubeconfig(bootstrap: Bootstrap, { authentication }: TunnelOptions): void {
+/**
+ * With tokens, the node issues a client certificate for the server with a signer of bootstrap.ign, and takes from the loopback
+ * kubeconfig where the kube-apiserver is (node/setup.sh). Both must be there. The admin's key is never used.
+ */
+function checkTokenReviewer(bootstrap: Bootstrap, { authentication }: TunnelOptions): void {
   if (authentication !== "service-account-token") return;
-  const refuse = (found: string) =>
-    new UserError(problem("token-kubeconfig-unusable", { path: loopbackKubeconfig, found }));
-  const file = bootstrap.files.find(({ path }) => path === loopbackKubeconfig);
-  if (file === undefined) throw refuse("the file is missing");
-  try {
-    const entries =
-      decodeContents(file.contents)
-        .toString("utf8")
-        .match(/^ {2}user:$/gm)?.length ?? 0;
-    if (entries !== 1) throw refuse(`the file has ${entries}`);
-  } catch (error) {
-    if (error instanceof UndecodableError) throw refuse("the file cannot be decoded");
-    throw error;
-  }
+  const contentOf = (path: string): string | undefined => {
+    const file = bootstrap.files.find((one) => one.path === path);
+    try {
+      return file === undefined ? undefined : decodeContents(file.contents).toString("utf8");
+    } catch (error) {
+      if (error instanceof UndecodableError) return undefined;
+      throw error;
+    }
+  };
+  const missing = [`${clientSigner}.crt`, `${clientSigner}.key`].filter((path) => !contentOf(path)?.trim());
+  const kubeconfig = contentOf(loopbackKubeconfig) ?? "";
+  const places = kubeconfig.match(/^ *(server: https:\/\/\S+|certificate-authority-data: \S+)$/gm) ?? [];
+  const problems = missing.map((path) => problem("token-signer-missing", { path }));
+  if (new Set(places.map((line) => line.trim().split(":")[0])).size !== 2 || places.length !== 2)
+    problems.push(problem("token-kubeconfig-unusable", { path: loopbackKubeconfig }));
+  if (problems.length > 0) throw new UserError(...problems);
 }

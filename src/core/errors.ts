@@ -68,6 +68,9 @@ const sentences = {
   "anchor-order": (p: { first: string; second: string }) =>
     `Anchor "${p.second}" comes before anchor "${p.first}" in bootkube.sh: ${unsupported}.`,
 
+  "release-image-missing": (p: { image: string; release: string | null }) =>
+    `The release ${p.release ?? ""} has no image ${p.image}, so that the set-up of the tunnel would fail: set tunnel.image to an image of the proxy, or \`tunnel: off\`.`,
+
   // The config file
   "config-not-yaml": (p: { file: string; detail: string }) =>
     `${p.file} is not valid YAML: ${p.detail}; fix the syntax there.`,
@@ -89,10 +92,10 @@ const sentences = {
     `${p.file} does not exist, but ${p.folder} contains the state of what was deployed with it: restore the file, or set KONNECTIVITY_CONFIG to its path; nothing can be destroyed without it.`,
   "combination-refused": (p: { options: Options; reason: string }) =>
     `${listOptions(p.options)} cannot be combined: ${p.reason}.`,
-  "release-lacks-flag": (p: { options: Options; release: string; flag: string; advice: string }) =>
-    `${listOptions(p.options)} needs ${p.flag}, which the proxy image of release ${p.release} does not support: ${p.advice}.`,
-  "token-kubeconfig-unusable": (p: { path: string; found: string }) =>
-    `Token authentication needs exactly one user in ${p.path} of bootstrap.ign, but ${p.found}: use \`authentication: mtls\`.`,
+  "token-signer-missing": (p: { path: string }) =>
+    `Token authentication needs a client certificate of its own for the server, and bootstrap.ign has no readable ${p.path} to sign it with: use \`authentication: mtls\`.`,
+  "token-kubeconfig-unusable": (p: { path: string }) =>
+    `Token authentication needs exactly one server and its CA in ${p.path} of bootstrap.ign: use \`authentication: mtls\`.`,
 
   "template-refused": (p: { what: string; found: string }) =>
     `${p.what} is ${p.found}, which cannot be used in Terraform code, because Terraform or cdktf would evaluate part of it as an expression: use another name.`,

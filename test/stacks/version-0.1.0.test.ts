@@ -11,6 +11,11 @@ interface Difference {
 }
 
 const differences: readonly Difference[] = [
+  ...["aws", "azure", "google", "local"].map((platform) => ({
+    reason: "the payload of 0.3.0 has other contents, so its digests differ, and nothing else about it",
+    stack: `${platform}-bootstrap`,
+    level: withSameDigests,
+  })),
   {
     reason: "Google refuses shielded VM options for some images, so none is sent unless the config sets it",
     stack: "google-bootstrap",
@@ -36,6 +41,25 @@ const differences: readonly Difference[] = [
     },
   },
 ];
+
+/** Gives the payload of 0.1.0 the digests of today's. Both are the same with the tunnel off. */
+function withSameDigests(then: StackJson, today: StackJson): void {
+  const digests = (stack: StackJson) => {
+    const replacements = Object.entries(stack.resource.terraform_data ?? {}).filter(([id]) =>
+      id.startsWith("payload_replacement"),
+    );
+    const [, replacement] = replacements[0] ?? expect.fail("no digest of the payload");
+    const short = (replacement.triggers_replace as { payload: string }).payload;
+    const text = JSON.stringify(stack);
+    const whole = new RegExp(`${short}[0-9a-f]{112}`).exec(text)?.[0];
+    const [, md5] = /"content_md5":"([0-9a-f]{32})"/.exec(text) ?? [];
+    return [whole, short, md5].filter((digest) => digest !== undefined);
+  };
+  const [old, current] = [digests(then), digests(today)];
+  expect(old.length).toBe(current.length);
+  const text = old.reduce((json, digest, index) => json.replaceAll(digest, current[index] ?? ""), JSON.stringify(then));
+  Object.assign(then, JSON.parse(text));
+}
 
 /** Leaves out a terraform_data resource that is new, and every list entry that refers to it. */
 function leaveOut(stack: StackJson, id: string): void {

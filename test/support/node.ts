@@ -57,6 +57,8 @@ export class ScratchNode {
     // Fakes of what a bootstrap machine has and this one does not have; a test can replace them.
     this.program("podman", '[ "$7" = "" ] || echo "registry.example.com/$7@sha256:0123"');
     this.program("oc", "exit 0");
+    // Runs it to its end, where systemd would not wait.
+    this.program("systemd-run", 'exec "${@: -2}"');
   }
 
   /** Puts a program of the test's into the machine's PATH, before all others. */
@@ -83,6 +85,10 @@ export class ScratchNode {
     const { status, stdout, stderr } = this.run(command, setUp, env);
     if (status !== 0) throw new Error(`"${command}" ended with ${String(status)}: ${stdout}${stderr}`);
     return stdout;
+  }
+
+  write(path: string, text: string): void {
+    writeFileSync(join(this.root, path), text);
   }
 
   read(path: string): string {

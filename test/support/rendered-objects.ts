@@ -3,11 +3,12 @@ import { objectFiles, render, renderedCases, type RenderedTunnel, textOf } from 
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-/** What node/tunnel.sh puts in. The keys' digest is all digits once in a while, and must stay text. */
+/** What node/setup.sh puts in. The keys' digest is all digits once in a while, and must stay text. */
 export const onTheNode: Record<string, string> = {
   "@IMAGE@": `registry.example.com/ocp/release@sha256:${"b".repeat(64)}`,
   "@SERVER_HOST@": "192.0.2.10",
   "@LISTEN_ADDRESS@": "192.0.2.10",
+  "@AGENT_KEEPALIVE@": "30s",
   "@PKI@": "1234567890123456",
   "@CA_CRT@": base64(fixture("long-lived.crt")),
   "@AGENT_CRT@": base64(fixture("long-lived.crt")),
@@ -29,6 +30,7 @@ export const kinds: Record<string, string> = {
   "agents/disruption-budget.yaml": "PodDisruptionBudget",
   "agents/scc-role.yaml": "Role",
   "agents/scc-role-binding.yaml": "RoleBinding",
+  "agents/token-review-role.yaml": "ClusterRole",
   "agents/token-review.yaml": "ClusterRoleBinding",
 };
 

@@ -60,11 +60,9 @@ export const allCases: readonly TunnelCase[] = product(everyValue).map(
   }),
 );
 
-/** Which of them must work: gRPC has no TCP, and the oldest image can bind to no address. */
-export function mustWork({ release, options }: TunnelCase): boolean {
-  if (options.protocol === "grpc" && options.transport === "tcp") return false;
-  return release !== "4.12-4.13" || (options.transport === "unix-socket" && options.listenAddress !== "192.0.2.7");
-}
+/** Which of them must work: gRPC has no TCP. */
+export const mustWork = ({ options }: TunnelCase): boolean =>
+  options.protocol !== "grpc" || options.transport !== "tcp";
 
 /** A tunnel's files, read back. */
 export interface RenderedTunnel extends TunnelCase {
@@ -104,16 +102,27 @@ export const renderedCases: () => readonly RenderedTunnel[] = once(() =>
 
 const home = "/opt/openshift/konnectivity-bootstrap/";
 
-/** The text of one of the tunnel's files in its folder on the node. */
-export function textOf({ files }: TunnelAssets, name: string): string {
-  const file = files.find(({ path }) => path === `${home}${name}`);
-  if (file === undefined) throw new Error(`no file ${home}${name}`);
-  return file.text;
+/** The text of one of the tunnel's files in its folder on the node, or of one of its templates. */
+export function textOf(assets: TunnelAssets, name: string): string {
+  const text = textsOf(assets).get(name);
+  if (text === undefined) throw new Error(`no file ${home}${name}, and no such template`);
+  return text;
 }
 
-/** The names of the objects' files, as in `agents/secret.yaml`. */
-export function objectFiles({ files }: TunnelAssets): string[] {
-  return files.map(({ path }) => path.replace(home, "")).filter((name) => name.endsWith(".yaml"));
+/** The names of the objects, as in `agents/secret.yaml`. */
+export function objectFiles(assets: TunnelAssets): string[] {
+  return [...textsOf(assets).keys()].filter((name) => name.endsWith(".yaml"));
+}
+
+/** By their names, the templates as if each were a file. */
+function textsOf({ files }: TunnelAssets): Map<string, string> {
+  const named = files.flatMap(({ path, text }) => {
+    const name = path.replace(home, "");
+    if (name !== "templates.yaml") return [[name, text] as const];
+    const [, ...parts] = text.split(/^--- # (.*)\n/m);
+    return parts.flatMap((part, index) => (index % 2 === 0 ? [[`${part}.yaml`, parts[index + 1] ?? ""] as const] : []));
+  });
+  return new Map(named);
 }
 
 const parsed = new Map<string, unknown>();

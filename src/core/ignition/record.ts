@@ -16,7 +16,7 @@ export const recordPath = `${nodeFolder}/record.json`;
  * then: a new version that builds the same payload must build the same bytes, or deploying with it stores the payload
  * again and, with `replaceMachine: true`, replaces a running machine.
  */
-export const payloadVersion = "0.1.0";
+export const payloadVersion = "0.3.0";
 
 export interface PayloadRecord {
   /** The payload's version. */

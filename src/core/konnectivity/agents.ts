@@ -2,9 +2,8 @@ import type { DaemonSet, Deployment } from "kubernetes-types/apps/v1.js";
 import type { Namespace, PodTemplateSpec, Secret, ServiceAccount, Volume } from "kubernetes-types/core/v1.js";
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.js";
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js";
-import type { ClusterRoleBinding, Role, RoleBinding } from "kubernetes-types/rbac/v1.js";
-import type { Release } from "../releases.ts";
-import { imageTraits, renderFlags } from "./flags.ts";
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "kubernetes-types/rbac/v1.js";
+import { renderFlags } from "./flags.ts";
 import { proxyImage } from "./image.ts";
 import {
   agentCertificates,
@@ -19,7 +18,7 @@ import {
   routing,
   serverUser,
   tokenAudience,
-  tokenReviewBinding,
+  tokenReviewRole,
 } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
@@ -44,10 +43,11 @@ type AgentObject =
   | NetworkPolicy
   | Role
   | RoleBinding
+  | ClusterRole
   | ClusterRoleBinding;
 
 /** Everything that the tunnel puts into the cluster. */
-export function agentManifests(options: TunnelOptions, release: Release): AgentManifest[] {
+export function agentManifests(options: TunnelOptions): AgentManifest[] {
   const { agents, authentication } = options;
   return [
     { file: "namespace", object: agentNamespace(options) },
@@ -55,8 +55,8 @@ export function agentManifests(options: TunnelOptions, release: Release): AgentM
     { file: "secret", object: secret(options) },
     { file: "network-policy", object: networkPolicy },
     agents.kind === "DaemonSet"
-      ? { file: "agents", object: daemonSet(options, release) }
-      : { file: "agents", object: deployment(options, release) },
+      ? { file: "agents", object: daemonSet(options) }
+      : { file: "agents", object: deployment(options) },
     ...(agents.kind === "Deployment" ? [{ file: "disruption-budget", object: disruptionBudget }] : []),
     ...(agents.hostNetwork
       ? [
@@ -64,13 +64,20 @@ export function agentManifests(options: TunnelOptions, release: Release): AgentM
           { file: "scc-role-binding", object: sccRoleBinding },
         ]
       : []),
-    ...(authentication === "service-account-token" ? [{ file: "token-review", object: tokenReview }] : []),
+    ...(authentication === "service-account-token"
+      ? [
+          { file: "token-review-role", object: tokenReview },
+          { file: "token-review", object: tokenReviewBinding },
+        ]
+      : []),
   ];
 }
 
 /** The cluster-scoped objects that clean-up deletes in addition to the namespace. */
 export function clusterScopedObjects({ authentication }: TunnelOptions): string[] {
-  return authentication === "service-account-token" ? [`clusterrolebinding/${tokenReviewBinding}`] : [];
+  return authentication === "service-account-token"
+    ? [`clusterrolebinding/${tokenReviewRole}`, `clusterrole/${tokenReviewRole}`]
+    : [];
 }
 
 const metadata = { name: agentName, namespace, labels: agentLabels };
@@ -160,16 +167,23 @@ const sccRoleBinding: RoleBinding = {
   subjects: [{ kind: "ServiceAccount", name: agentName, namespace }],
 };
 
-/** Lets the server review an agent's token, and nothing else. */
-const tokenReview: ClusterRoleBinding = {
+/** Lets the server review an agent's token, and nothing else. system:auth-delegator would also allow to review access. */
+const tokenReview: ClusterRole = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name: tokenReviewRole, labels: bootstrapOnly },
+  rules: [{ apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] }],
+};
+
+const tokenReviewBinding: ClusterRoleBinding = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "ClusterRoleBinding",
-  metadata: { name: tokenReviewBinding, labels: bootstrapOnly },
-  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
+  metadata: { name: tokenReviewRole, labels: bootstrapOnly },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: tokenReviewRole },
   subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: serverUser }],
 };
 
-function daemonSet(options: TunnelOptions, release: Release): DaemonSet {
+function daemonSet(options: TunnelOptions): DaemonSet {
   return {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
@@ -177,13 +191,13 @@ function daemonSet(options: TunnelOptions, release: Release): DaemonSet {
     spec: {
       selector: { matchLabels: { app: agentName } },
       updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
-      template: podTemplate(options, release),
+      template: podTemplate(options),
     },
   };
 }
 
-function deployment(options: TunnelOptions, release: Release): Deployment {
-  const template = podTemplate(options, release);
+function deployment(options: TunnelOptions): Deployment {
+  const template = podTemplate(options);
   const apart = { labelSelector: { matchLabels: { app: agentName } }, topologyKey: "kubernetes.io/hostname" };
   return {
     apiVersion: "apps/v1",
@@ -209,9 +223,9 @@ function deployment(options: TunnelOptions, release: Release): Deployment {
   };
 }
 
-/** An agent's arguments. The node's scripts fill in the server's address. */
-export function agentArguments(options: TunnelOptions, release: Release): string[] {
-  return renderFlags("agent", release, {
+/** Every argument of an agent. The node's scripts fill in the rest, and leave out those that the image does not know. */
+export function agentArguments(options: TunnelOptions): string[] {
+  return renderFlags("agent", {
     logtostderr: "true",
     v: 2,
     "proxy-server-host": placeholders.serverHost,
@@ -221,7 +235,7 @@ export function agentArguments(options: TunnelOptions, release: Release): string
     "agent-key": options.authentication === "mtls" ? `${certificates}/tls.key` : undefined,
     "service-account-token-path": options.authentication === "service-account-token" ? `${token}/token` : undefined,
     "agent-identifiers": routing.identifier,
-    "keepalive-time": imageTraits[release].agentKeepalive,
+    "keepalive-time": placeholders.agentKeepalive,
     // Back within a second after a restart of the server, and within two when it was away for longer
     // (docs/tunnel-benchmark.md). A connected agent only checks its own state each time, without a request to the server.
     "sync-interval": "250ms",
@@ -234,7 +248,7 @@ export function agentArguments(options: TunnelOptions, release: Release): string
 }
 
 /** Admitted by restricted-v2: no fixed user, no capability, no access to the host. */
-function podTemplate(options: TunnelOptions, release: Release): PodTemplateSpec {
+function podTemplate(options: TunnelOptions): PodTemplateSpec {
   const { agent, agentCommand } = proxyImage(options);
   const { hostNetwork } = options.agents;
   const byToken = options.authentication === "service-account-token";
@@ -282,7 +296,7 @@ function podTemplate(options: TunnelOptions, release: Release): PodTemplateSpec 
           image: agent,
           imagePullPolicy: "IfNotPresent",
           command: [agentCommand],
-          args: agentArguments(options, release),
+          args: agentArguments(options),
           securityContext: {
             allowPrivilegeEscalation: false,
             readOnlyRootFilesystem: true,

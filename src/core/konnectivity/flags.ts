@@ -1,92 +1,97 @@
 import { isAtLeast, type Release } from "../releases.ts";
 
 /**
- * The flags that we give to the proxy, and the first release whose image knows them; an unknown flag is a crash.
- * Read in every release branch of openshift/apiserver-network-proxy: 4.11–4.13, 4.14–4.22 and 4.23–5.1 are one code each.
+ * The flags that we give to the proxy. The node asks the image which of them it knows (node/setup.sh), because the code in
+ * an image does not follow the release. `since` is the first release whose own branch of openshift/apiserver-network-proxy
+ * has the flag; it counts only if the image cannot be asked. 4.11–4.13, 4.14–4.22 and 4.23–5.1 are one code each.
  */
-const since = {
+interface Flag {
+  readonly since: Release;
+  /** Without an optional flag the tunnel works and stays authenticated. An image must know every other one. */
+  readonly optional?: true;
+}
+
+const oldest = "4.12-4.13";
+const required: Flag = { since: oldest };
+const optional: Flag = { since: oldest, optional: true };
+const optionalSince = (since: Release): Flag => ({ since, optional: true });
+
+const flags = {
   server: {
-    logtostderr: "4.12-4.13",
-    v: "4.12-4.13",
-    mode: "4.12-4.13",
-    "uds-name": "4.12-4.13",
-    "delete-existing-uds-file": "4.12-4.13",
-    "server-port": "4.12-4.13",
-    "server-bind-address": "4.14-4.22",
-    "server-cert": "4.12-4.13",
-    "server-key": "4.12-4.13",
-    "server-ca-cert": "4.12-4.13",
-    "cluster-cert": "4.12-4.13",
-    "cluster-key": "4.12-4.13",
-    "cluster-ca-cert": "4.12-4.13",
-    "agent-port": "4.12-4.13",
-    "agent-bind-address": "4.14-4.22",
-    "health-port": "4.12-4.13",
-    "health-bind-address": "4.14-4.22",
-    "admin-bind-address": "4.14-4.22",
-    "keepalive-time": "4.12-4.13",
-    "frontend-keepalive-time": "4.12-4.13",
-    "proxy-strategies": "4.12-4.13",
-    "server-count": "4.12-4.13",
-    "cipher-suites": "4.12-4.13",
-    "agent-namespace": "4.12-4.13",
-    "agent-service-account": "4.12-4.13",
-    "authentication-audience": "4.12-4.13",
-    kubeconfig: "4.12-4.13",
-    "tls-min-version": "4.23+",
-    "xfr-channel-size": "4.23+",
-    "backend-dial-timeout": "4.23+",
-    "graceful-shutdown-timeout": "4.23+",
+    logtostderr: optional,
+    v: optional,
+    mode: required,
+    "uds-name": required,
+    "delete-existing-uds-file": optional,
+    "server-port": required,
+    "server-bind-address": optionalSince("4.14-4.22"),
+    "server-cert": required,
+    "server-key": required,
+    "server-ca-cert": required,
+    "cluster-cert": required,
+    "cluster-key": required,
+    "cluster-ca-cert": required,
+    "agent-port": required,
+    "agent-bind-address": optionalSince("4.14-4.22"),
+    "health-port": required,
+    "health-bind-address": optionalSince("4.14-4.22"),
+    "admin-bind-address": optionalSince("4.14-4.22"),
+    "keepalive-time": optional,
+    "frontend-keepalive-time": optional,
+    "proxy-strategies": required,
+    "server-count": optional,
+    "cipher-suites": optional,
+    "agent-namespace": required,
+    "agent-service-account": required,
+    "authentication-audience": required,
+    kubeconfig: required,
+    "tls-min-version": optionalSince("4.23+"),
+    "xfr-channel-size": optionalSince("4.23+"),
+    "backend-dial-timeout": optionalSince("4.23+"),
+    "graceful-shutdown-timeout": optionalSince("4.23+"),
   },
   agent: {
-    logtostderr: "4.12-4.13",
-    v: "4.12-4.13",
-    "ca-cert": "4.12-4.13",
-    "agent-cert": "4.12-4.13",
-    "agent-key": "4.12-4.13",
-    "service-account-token-path": "4.12-4.13",
-    "proxy-server-host": "4.12-4.13",
-    "proxy-server-port": "4.12-4.13",
-    "agent-identifiers": "4.12-4.13",
-    "keepalive-time": "4.12-4.13",
-    "probe-interval": "4.12-4.13",
-    "sync-interval": "4.12-4.13",
-    "sync-interval-cap": "4.12-4.13",
-    "health-server-host": "4.12-4.13",
-    "health-server-port": "4.12-4.13",
-    "admin-bind-address": "4.14-4.22",
+    logtostderr: optional,
+    v: optional,
+    "ca-cert": required,
+    "agent-cert": required,
+    "agent-key": required,
+    "service-account-token-path": required,
+    "proxy-server-host": required,
+    "proxy-server-port": required,
+    "agent-identifiers": required,
+    "keepalive-time": optional,
+    "probe-interval": optional,
+    "sync-interval": optional,
+    "sync-interval-cap": optional,
+    "health-server-host": optional,
+    "health-server-port": required,
+    "admin-bind-address": optionalSince("4.14-4.22"),
   },
-} as const satisfies Record<string, Record<string, Release>>;
+} satisfies Record<string, Record<string, Flag>>;
 
-export type Binary = keyof typeof since;
-type Flag<B extends Binary> = keyof (typeof since)[B];
-export type Flags<B extends Binary> = Partial<Record<Flag<B>, string | number | undefined>>;
+export type Binary = keyof typeof flags;
+type FlagOf<B extends Binary> = keyof (typeof flags)[B];
+export type Flags<B extends Binary> = Partial<Record<FlagOf<B>, string | number | undefined>>;
 
-/** The arguments for one binary of one release, without flags that it does not know or that are undefined. */
-export function renderFlags<B extends Binary>(binary: B, release: Release, flags: Flags<B>): string[] {
-  return Object.entries(flags)
-    .filter(([flag, value]) => value !== undefined && knowsFlag(binary, release, flag as Flag<B>))
+/** The arguments for one binary, without flags that are undefined. The node leaves out those that its image does not know. */
+export function renderFlags<B extends Binary>(_binary: B, values: Flags<B>): string[] {
+  return Object.entries(values)
+    .filter(([, value]) => value !== undefined)
     .map(([flag, value]) => `--${flag}=${String(value)}`);
 }
 
-export function knowsFlag<B extends Binary>(binary: B, release: Release, flag: Flag<B>): boolean {
-  return isAtLeast(release, since[binary][flag] as Release);
-}
+/** The flags of either binary that are optional. */
+export const optionalFlags: readonly string[] = namesOf(({ optional: isOptional }) => isOptional === true);
 
-/** Other differences between the images of the releases. */
-export const imageTraits: Record<
-  Release,
-  {
-    /** The agent joins host and port without brackets around an IPv6 address. */
-    readonly bracketIpv6: boolean;
-    /** Pings more often than the server's policy allows cost the connection: 5 min is grpc's default, 30 s the later setting. */
-    readonly agentKeepalive: string;
-  }
-> = {
-  "4.12-4.13": { bracketIpv6: true, agentKeepalive: "5m" },
-  "4.14-4.22": { bracketIpv6: false, agentKeepalive: "30s" },
-  "4.23+": { bracketIpv6: false, agentKeepalive: "30s" },
-};
+/** The flags of either binary that the code of a release does not know. */
+export const flagsUnknownTo = (release: Release): readonly string[] =>
+  namesOf(({ since }) => !isAtLeast(release, since));
+
+function namesOf(wanted: (flag: Flag) => boolean): string[] {
+  const all = Object.values(flags).flatMap((ofBinary) => Object.entries<Flag>(ofBinary));
+  return [...new Set(all.filter(([, flag]) => wanted(flag)).map(([name]) => name))];
+}
 
 /**
  * TLS 1.2 suites that a FIPS-mode host accepts (TLS 1.3 chooses its own). Always given: the oldest image turns an empty

@@ -9,7 +9,8 @@ export const agentSecretName = "konnectivity-agent-certs";
 export const tokenAudience = "system:konnectivity-server";
 /** The server's user name at the kube-apiserver, for token reviews. */
 export const serverUser = "system:konnectivity-server";
-export const tokenReviewBinding = "bootstrap-konnectivity-token-review";
+/** Of the ClusterRole and its ClusterRoleBinding. */
+export const tokenReviewRole = "bootstrap-konnectivity-token-review";
 
 /** On every object that exists only during the bootstrap. */
 export const bootstrapOnly = { "openshift.io/bootstrap-only": "true" } as const;
@@ -45,7 +46,9 @@ export const asSeenByRender = (path: string) => path.replace(/^\/opt\/openshift\
 export const kasConfig = { host: "/etc/kubernetes/bootstrap-configs", kas: "/etc/kubernetes/config" } as const;
 
 const inKasConfig = (name: string) => ({ host: `${kasConfig.host}/${name}`, kas: `${kasConfig.kas}/${name}` });
-export const socket = inKasConfig("konnectivity-server.socket");
+/** Of its own, so that the server's container sees nothing of the kube-apiserver's configuration. */
+export const socketFolder = inKasConfig("konnectivity");
+export const socket = inKasConfig("konnectivity/konnectivity-server.socket");
 export const egressSelector = inKasConfig("bootstrap-egress-selector.yaml");
 /** The kube-apiserver's client certificate, with `transport: tcp`. */
 export const kasClient = {
@@ -56,9 +59,13 @@ export const kasClient = {
 
 /** Created by the node's scripts and mounted by the server's pod. A gather leaves out `*.key` and `*kubeconfig*`. */
 export const tls = `${home}/tls`;
-export const serverKubeconfig = `${home}/server.kubeconfig`;
-/** Admin of the bootstrap kube-apiserver on localhost; every bootstrap.ign has it. */
+/** With tokens: the folder of the server's own client certificate, and the kubeconfig that uses it. */
+export const tokenReviewer = `${tls}/token-reviewer`;
+export const serverKubeconfig = `${tokenReviewer}/kubeconfig`;
+/** Every bootstrap.ign has it. Address and CA of the bootstrap kube-apiserver on localhost are taken from it, never its key. */
 export const loopbackKubeconfig = "/opt/openshift/auth/kubeconfig-loopback";
+/** A signer of client certificates that the bootstrap kube-apiserver accepts; bootstrap.ign has its key. */
+export const clientSigner = "/opt/openshift/tls/kube-control-plane-signer";
 
 /** The folder in the containers where keys and certificates are mounted. */
 export const mounted = "/etc/konnectivity";
@@ -68,11 +75,12 @@ export const agentCertificates = `${mounted}/certs`;
 export const staticPodManifest = "/etc/kubernetes/manifests/bootstrap-konnectivity-server.yaml";
 export const clusterManifests = "/opt/openshift/manifests";
 
-/** Values that only the node knows: its scripts fill them in (node/tunnel.sh). */
+/** Values that only the node knows: its scripts fill them in (node/setup.sh). */
 export const placeholders = {
   image: "@IMAGE@",
   serverHost: "@SERVER_HOST@",
   listenAddress: "@LISTEN_ADDRESS@",
+  agentKeepalive: "@AGENT_KEEPALIVE@",
   pki: "@PKI@",
   caCertificate: "@CA_CRT@",
   agentCertificate: "@AGENT_CRT@",

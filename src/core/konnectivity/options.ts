@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDialable } from "../addresses.ts";
 import { oneOf, pattern, integer, boolean } from "../schema/fields.ts";
-import { parseConfig } from "../schema/parse.ts";
+import { parseConfig, removedOptions } from "../schema/parse.ts";
 import { releases } from "../releases.ts";
 import { agentPortSchema } from "./agent-port.ts";
 
@@ -23,8 +23,11 @@ const tunnelOptionsSchema = z.strictObject(
   {
     release: oneOf("auto", ...releases)
       .default("auto")
+      .describe("The release whose flags are assumed if the machine cannot ask the proxy's image for its own."),
+    required: boolean()
+      .default(true)
       .describe(
-        "The release of the proxy image, which determines the flags that it gets. `auto`: the release of bootstrap.ign.",
+        "Whether the installation waits for a tunnel that cannot be set up. With false, the machine continues without it after five minutes.",
       ),
     protocol: oneOf("grpc", "http-connect")
       .default("grpc")
@@ -114,23 +117,14 @@ const tunnelOptionsSchema = z.strictObject(
       )
       .prefault({})
       .describe("The tunnel's own certificates, which the bootstrap machine creates."),
-    seLinuxOptions: z
-      .strictObject(
-        Object.fromEntries(
-          ["user", "role", "type", "level"].map((key) => [
-            key,
-            pattern("an SELinux name", /^[\w:,.-]+$/)
-              .optional()
-              .describe(`The ${key} of the SELinux context.`),
-          ]),
-        ) as Record<"user" | "role" | "type" | "level", z.ZodOptional<z.ZodString>>,
-        { error: "an object with user, role, type, level" },
-      )
-      .optional()
-      .describe("SELinux context of the server's container. Default: chosen by the container runtime."),
   },
   { error: "off, installer, or an object" },
 );
+
+removedOptions.add(tunnelOptionsSchema, {
+  seLinuxOptions:
+    "it was removed because it never had an effect: CRI-O clears the SELinux label of a container on the host network, and the server is one; delete it",
+});
 
 export type TunnelOptions = z.output<typeof tunnelOptionsSchema>;
 

@@ -1,34 +1,33 @@
 import type { Pod } from "kubernetes-types/core/v1.js";
-import type { Release } from "../releases.ts";
 import { cipherSuites, renderFlags } from "./flags.ts";
 import { proxyImage } from "./image.ts";
 import {
   agentName,
   bootstrapOnly,
-  kasConfig,
   mounted,
   namespace,
   placeholders,
   ports,
   routing,
-  serverKubeconfig,
   serverName,
   socket,
+  socketFolder,
   tls,
   tokenAudience,
+  tokenReviewer,
 } from "./names.ts";
 import type { TunnelOptions } from "./options.ts";
 
 const serving = `${mounted}/serving`;
 const frontend = `${mounted}/frontend`;
-const kubeconfig = `${mounted}/kubeconfig`;
+const reviewer = `${mounted}/token-reviewer`;
 
-/** The server's arguments, grouped by purpose. */
-export function serverArguments(options: TunnelOptions, release: Release): string[] {
+/** Every argument of the server, grouped by purpose. The node leaves out those that its image does not know. */
+export function serverArguments(options: TunnelOptions): string[] {
   const { protocol, transport, authentication, listenAddress } = options;
   const overSocket = transport === "unix-socket";
   const byToken = authentication === "service-account-token";
-  return renderFlags("server", release, {
+  return renderFlags("server", {
     logtostderr: "true",
     v: 2,
     mode: protocol,
@@ -52,7 +51,7 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
     "agent-namespace": byToken ? namespace : undefined,
     "agent-service-account": byToken ? agentName : undefined,
     "authentication-audience": byToken ? tokenAudience : undefined,
-    kubeconfig: byToken ? kubeconfig : undefined,
+    kubeconfig: byToken ? `${reviewer}/kubeconfig` : undefined,
     "tls-min-version": "VersionTLS12",
     "cipher-suites": cipherSuites,
 
@@ -76,14 +75,16 @@ export function serverArguments(options: TunnelOptions, release: Release): strin
 }
 
 /** The server, as a static pod on the bootstrap machine. */
-export function serverPod(options: TunnelOptions, release: Release): Pod {
+export function serverPod(options: TunnelOptions): Pod {
   const { server, serverCommand } = proxyImage(options);
   const mounts = [
-    ...(options.transport === "unix-socket" ? [{ name: "socket", host: kasConfig.host, at: kasConfig.host }] : []),
+    ...(options.transport === "unix-socket"
+      ? [{ name: "socket", host: socketFolder.host, at: socketFolder.host }]
+      : []),
     { name: "serving", host: `${tls}/serving`, at: serving },
     ...(options.transport === "tcp" ? [{ name: "frontend", host: `${tls}/frontend`, at: frontend }] : []),
     ...(options.authentication === "service-account-token"
-      ? [{ name: "kubeconfig", host: serverKubeconfig, at: kubeconfig, type: "File" }]
+      ? [{ name: "token-reviewer", host: tokenReviewer, at: reviewer }]
       : []),
   ];
   const probe = (path: string) => ({ httpGet: { host: "127.0.0.1", port: ports.health, path, scheme: "HTTP" } });
@@ -110,7 +111,7 @@ export function serverPod(options: TunnelOptions, release: Release): Pod {
           image: server,
           imagePullPolicy: "IfNotPresent",
           command: [serverCommand],
-          args: serverArguments(options, release),
+          args: serverArguments(options),
           // Root, because root owns the kube-apiserver's socket directory and the keys. No other privilege.
           securityContext: {
             runAsUser: 0,
@@ -119,7 +120,6 @@ export function serverPod(options: TunnelOptions, release: Release): Pod {
             allowPrivilegeEscalation: false,
             readOnlyRootFilesystem: true,
             capabilities: { drop: ["ALL"] },
-            ...(options.seLinuxOptions !== undefined && { seLinuxOptions: options.seLinuxOptions }),
           },
           resources: { requests: { cpu: "40m", memory: "50Mi" } },
           // /healthz says that the process serves, /readyz that at least one agent is connected (strategy: names.ts).
@@ -132,7 +132,7 @@ export function serverPod(options: TunnelOptions, release: Release): Pod {
           })),
         },
       ],
-      volumes: mounts.map(({ name, host, type = "Directory" }) => ({ name, hostPath: { path: host, type } })),
+      volumes: mounts.map(({ name, host }) => ({ name, hostPath: { path: host, type: "Directory" } })),
     },
   };
 }

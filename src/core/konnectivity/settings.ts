@@ -2,11 +2,12 @@ import { canonicalIp, isIpAddress } from "../addresses.ts";
 import type { Release } from "../releases.ts";
 import { clusterScopedObjects } from "./agents.ts";
 import type { ClusterNetworks } from "./cluster-networks.ts";
-import { imageTraits } from "./flags.ts";
+import { flagsUnknownTo, optionalFlags } from "./flags.ts";
 import { releaseImageName } from "./image.ts";
 import {
   agentName,
   agentSecretName,
+  clientSigner,
   clusterManifests,
   egressSelector,
   home,
@@ -15,6 +16,7 @@ import {
   namespace,
   serverKubeconfig,
   serverUser,
+  socketFolder,
   staticPodManifest,
   tls,
 } from "./names.ts";
@@ -35,8 +37,11 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
     TUNNEL_FAMILIES: families(networks.serviceNetworks),
     TUNNEL_MACHINE_NETWORKS: networks.machineNetworks.join(" "),
     TUNNEL_VIRTUAL_ADDRESSES: networks.virtualAddresses.map(canonicalIp).join(" "),
-    TUNNEL_BRACKET_IPV6: imageTraits[release].bracketIpv6,
+    TUNNEL_OPTIONAL_FLAGS: optionalFlags.join(" "),
+    // What counts if the image cannot be asked.
+    TUNNEL_UNKNOWN_FLAGS: flagsUnknownTo(release).join(" "),
     TUNNEL_IMAGE_COMPONENT: image === "release" ? releaseImageName : "",
+    TUNNEL_REQUIRED: options.required,
     TUNNEL_TRANSPORT: transport,
     TUNNEL_AUTHENTICATION: authentication,
     TUNNEL_KEY_ALGORITHM: certificates.keyAlgorithm,
@@ -50,6 +55,8 @@ export function nodeSettings(options: TunnelOptions, release: Release, networks:
     TUNNEL_KUBECONFIG: serverKubeconfig,
     TUNNEL_LOOPBACK_KUBECONFIG: loopbackKubeconfig,
     TUNNEL_SERVER_USER: serverUser,
+    TUNNEL_CLIENT_SIGNER: clientSigner,
+    TUNNEL_SOCKET_FOLDER: socketFolder.host,
     TUNNEL_NAMESPACE: namespace,
     TUNNEL_NAMESPACED: `${agents.kind.toLowerCase()}/${agentName} secret/${agentSecretName}`,
     TUNNEL_CLUSTER_SCOPED: clusterScopedObjects(options).join(" "),

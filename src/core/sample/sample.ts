@@ -116,6 +116,8 @@ export function sampleConfig(shape: Shape, props: SampleProps = {}): IgnitionCon
     fileEntry("/opt/openshift/auth/kubeconfig-loopback", kubeconfig, 0o600),
     fileEntry("/opt/openshift/auth/kubeconfig", kubeconfig, 0o600),
     fileEntry("/opt/openshift/tls/root-ca.crt", props.certificate ?? fixture("long-lived.crt"), 0o600),
+    fileEntry("/opt/openshift/tls/kube-control-plane-signer.crt", client.certificate, 0o600),
+    fileEntry("/opt/openshift/tls/kube-control-plane-signer.key", client.key, 0o600),
     ...(shape.startsWith("4.23") ? installerTunnelFiles(shape === "4.23-gate-on") : []),
     ...(props.files ?? []),
   ];
@@ -162,6 +164,7 @@ const sampleSshKey =
 
 const adminKubeconfig = (cluster: string, { certificate, key }: NonNullable<SampleProps["client"]>) => `clusters:
 - cluster:
+    certificate-authority-data: ${Buffer.from(certificate).toString("base64")}
     server: https://localhost:6443
   name: ${cluster}
 contexts:

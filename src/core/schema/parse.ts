@@ -2,6 +2,9 @@ import { distance as editDistance } from "fastest-levenshtein";
 import { z } from "zod";
 import { UserError, type Problem, problem } from "../errors.ts";
 
+/** Options that an object had in an earlier version, with what to do about each. */
+export const removedOptions = z.registry<Readonly<Record<string, string>>>();
+
 /** Parses `value` by `schema`, or reports every error in it with its path, the value found and what was expected. */
 export function parseConfig<S extends z.ZodType>(schema: S, value: unknown, root: string): z.output<S> {
   const result = schema.safeParse(value);
@@ -64,9 +67,15 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
   const path = (keys: readonly PropertyKey[]) => [root, ...keys.map(String)].filter((key) => key !== "").join(".");
   if (issue.code === "unrecognized_keys") {
     const known = knownKeys(schema, issue.path);
-    return issue.keys.map((key) =>
-      problem("option-unknown", { option: path([...issue.path, key]), hint: hintFor(key, known) }),
-    );
+    const removed = Object.assign(
+      {},
+      ...objectsAt(schema, issue.path).map((one) => removedOptions.get(one)),
+    ) as Partial<Record<string, string>>;
+    return issue.keys.map((key) => {
+      const advice = removed[key];
+      const hint = advice === undefined ? hintFor(key, known) : `; ${advice}`;
+      return problem("option-unknown", { option: path([...issue.path, key]), hint });
+    });
   }
   const found = show(valueAt(value, issue.path));
   return [problem("option-invalid", { option: path(issue.path), found, expected: issue.message })];
@@ -89,16 +98,20 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** The keys that an object schema knows at a path, through optional, default and union layers. */
-function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+/** The keys that an object schema knows at a path. */
+const knownKeys = (schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] =>
+  objectsAt(schema, path).flatMap((object) => Object.keys(object.shape));
+
+/** The object schemas at a path, through optional, default and union layers. */
+function objectsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.ZodObject[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
-    return knownKeys(schema.unwrap(), path);
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => knownKeys(option, path));
+    return objectsAt(schema.unwrap(), path);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => objectsAt(option, path));
   if (!(schema instanceof z.ZodObject)) return [];
   const [key, ...rest] = path;
-  if (key === undefined) return Object.keys(schema.shape);
+  if (key === undefined) return [schema];
   const child = (schema.shape as Record<PropertyKey, z.core.$ZodType | undefined>)[key];
-  return child === undefined ? [] : knownKeys(child, rest);
+  return child === undefined ? [] : objectsAt(child, rest);
 }
 
 const lengthened = (name: string, key: string) => Math.abs(name.length - key.length);

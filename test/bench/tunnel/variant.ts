@@ -49,19 +49,23 @@ export function payloadOf({ server, agent }: Variant): string {
   const tunnel = readTunnel({ agents: { kind: "Deployment", replicas: 1 } });
   const { text } = makePayload(sampleText("4.23", { networks: localNetworks.IPv4 }), tunnel, new Date());
   const ignition = JSON.parse(text) as IgnitionConfig;
-  replaceArguments(ignition, `${home}/server-pod.yaml`, server);
-  replaceArguments(ignition, `${home}/agents/agents.yaml`, agent);
+  replaceArguments(ignition, "server-pod", server);
+  replaceArguments(ignition, "agents/agents", agent);
   return JSON.stringify(ignition);
 }
 
-function replaceArguments(ignition: IgnitionConfig, path: string, change: Variant["server"]): void {
+function replaceArguments(ignition: IgnitionConfig, template: string, change: Variant["server"]): void {
+  const path = `${home}/templates.yaml`;
   const file = ignition.storage?.files?.find((entry) => entry.path === path);
   if (file?.contents === undefined) throw new Error(`the payload has no ${path}`);
-  const object = parse(decodeContents(file.contents).toString()) as PodTemplateSpec & {
-    readonly spec: { readonly template?: PodTemplateSpec };
-  };
+  const heading = `--- # ${template}\n`;
+  const [before = "", after] = decodeContents(file.contents).toString().split(heading);
+  const [text = "", ...others] = after?.split(/^(?=---)/m) ?? [];
+  const object = parse(text) as PodTemplateSpec & { readonly spec: { readonly template?: PodTemplateSpec } };
   const [container] = (object.spec.template?.spec ?? object.spec).containers;
-  if (container?.args === undefined) throw new Error(`${path} has no container with arguments`);
+  if (container?.args === undefined) throw new Error(`${template} has no container with arguments`);
   container.args = [...change(container.args)];
-  file.contents = replaceContents(file.contents, Buffer.from(stringify(object)));
+  // Quoted as ours are: the node's scripts read lines.
+  const changed = stringify(object, { lineWidth: 0, defaultStringType: "QUOTE_SINGLE", defaultKeyType: "PLAIN" });
+  file.contents = replaceContents(file.contents, Buffer.from([before, heading, changed, ...others].join("")));
 }

@@ -98,9 +98,11 @@ describe("without its npm packages", () => {
     rmSync(clone.path("node_modules/.package-lock.json"));
     clone.replacePackage("yaml", "");
     const { code, stderr } = await cli("--version");
-    expect([code, stderr]).toEqual([
+    // Which export is missed first depends on the order of imports.
+    const named = stderr.replace(/'yaml' does not provide an export named '\w+'/, "'yaml' lacks an export");
+    expect([code, named]).toEqual([
       1,
-      `konnectivity-bootstrap: The npm packages are not installed completely, and this failed: The requested module 'yaml' does not provide an export named 'stringify'; run "npm ci" in ${clone.folder}.\n`,
+      `konnectivity-bootstrap: The npm packages are not installed completely, and this failed: The requested module 'yaml' lacks an export; run "npm ci" in ${clone.folder}.\n`,
     ]);
   });
 });

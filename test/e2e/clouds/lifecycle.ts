@@ -20,13 +20,11 @@ const sha512 = (bytes: Buffer) => createHash("sha512").update(bytes).digest("hex
 const assets = {
   "/usr/local/bin/bootkube.sh": "555",
   "/usr/local/bin/konnectivity-bootstrap.sh": "555",
-  "/usr/local/bin/konnectivity-bootstrap-pki.sh": "555",
+  "/usr/local/bin/konnectivity-bootstrap-setup.sh": "555",
+  "/usr/local/bin/konnectivity-bootstrap-address.sh": "555",
   "/opt/openshift/konnectivity-bootstrap/settings.sh": "600",
-  "/opt/openshift/konnectivity-bootstrap/egress-selector.yaml": "600",
   "/opt/openshift/konnectivity-bootstrap/kube-apiserver-override.yaml": "600",
-  "/opt/openshift/konnectivity-bootstrap/server-pod.yaml": "600",
-  "/opt/openshift/konnectivity-bootstrap/agents/agents.yaml": "600",
-  "/opt/openshift/konnectivity-bootstrap/agents/secret.yaml": "600",
+  "/opt/openshift/konnectivity-bootstrap/templates.yaml": "600",
 };
 
 /** The pointer, written out: every byte of user data counts. */

@@ -105,7 +105,8 @@ describe("bootkube.sh, killed at the beginning of each stage and started again",
     expect(stages.filter((stage) => !killedAt(stage))).toEqual([]);
     expect(bootkubeSaid("Killed")).toHaveLength(stages.length + 1);
     expect(issued()).toEqual([oldAddress, newAddress]);
-    for (const path of [tls, staticPodManifest]) expect(lab.bootstrap.run(`test -e ${path}`).status, path).not.toBe(0);
+    await waitFor("the clean-up", 60, () => lab.bootstrap.run(`test -e ${tls}`).status !== 0);
+    expect(lab.bootstrap.run(`test -e ${staticPodManifest}`).status).not.toBe(0);
     const secret = `/api/v1/namespaces/${namespace}/secrets/${agentSecretName}`;
     expect(lab.request(lab.node, "GET", secret).code).toBe(404);
     await waitFor("the agent's end", 60, () => processes(lab.node, "proxy-agent").length === 0);

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentArguments } from "../../../src/core/konnectivity/agents.ts";
 import { transports } from "../../../src/core/konnectivity/combinations.ts";
-import { kasConfig, mounted, placeholders } from "../../../src/core/konnectivity/names.ts";
+import { mounted, placeholders, socketFolder } from "../../../src/core/konnectivity/names.ts";
 import { readTunnel } from "../../../src/core/konnectivity/options.ts";
+import { flagsUnknownTo } from "../../../src/core/konnectivity/flags.ts";
 import { serverArguments } from "../../../src/core/konnectivity/server-pod.ts";
 import { renderTunnel } from "../../../src/core/konnectivity/tunnel.ts";
 import { UserError } from "../../../src/core/errors.ts";
@@ -32,9 +33,9 @@ beforeAll(async () => {
   machine = await LabMachine.start({ lab, name: "m", folder, dieWithParent: true });
   // What the manifests mount: certificates that fit each other, a token, and a kubeconfig that is read and not used.
   const tls = "openssl req -x509 -newkey EC -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=proxy";
-  machine.must(`mkdir -p ${kasConfig.host} ${mounted}/{serving,frontend,certs,token} && cd ${mounted}/serving &&
+  machine.must(`mkdir -p ${socketFolder.host} ${mounted}/{serving,frontend,certs,token,token-reviewer} && cd ${mounted}/serving &&
     ${tls} -keyout tls.key -out tls.crt 2>/dev/null && cp tls.crt ca.crt && cp * ../frontend && cp * ../certs &&
-    echo token >../token/token && cat >../kubeconfig <<'EOF'
+    echo token >../token/token && cat >../token-reviewer/kubeconfig <<'EOF'
 {apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}],
  clusters: [{name: a, cluster: {server: "https://127.0.0.1:6443"}}], users: [{name: a, user: {}}]}
 EOF`);
@@ -73,11 +74,15 @@ function argumentLists(release: Release): Pick<Start, "binary" | "args">[] {
               if (error instanceof UserError) continue;
               throw error;
             }
-            add("proxy-server", serverArguments(options, release));
-            add("proxy-agent", agentArguments(options, release));
+            add("proxy-server", serverArguments(options).filter(knownIn(release)));
+            add("proxy-agent", agentArguments(options).filter(knownIn(release)));
           }
   return [...lists.values()];
 }
+
+/** What the node leaves out if it cannot ask the image. */
+const knownIn = (release: Release) => (arg: string) =>
+  !flagsUnknownTo(release).includes(arg.slice(2).split("=")[0] ?? "");
 
 /**
  * Starts a program alone, with an own network and an own folder for the socket, until it says on its health port that it
@@ -86,9 +91,12 @@ function argumentLists(release: Release): Pick<Start, "binary" | "args">[] {
  */
 function refusalOf({ proxy, binary, args }: Start): Promise<string | undefined> {
   const words = args.map((arg) =>
-    arg.replace(placeholders.serverHost, "127.0.0.1").replace(placeholders.listenAddress, "127.0.0.1"),
+    arg
+      .replace(placeholders.serverHost, "127.0.0.1")
+      .replace(placeholders.listenAddress, "127.0.0.1")
+      .replace(placeholders.agentKeepalive, "30s"),
   );
-  const script = `ip link set lo up; mount -t tmpfs tmpfs ${kasConfig.host}; "$@" 2>&1 & program=$!
+  const script = `ip link set lo up; mount -t tmpfs tmpfs ${socketFolder.host}; "$@" 2>&1 & program=$!
     until curl --silent --fail --max-time 1 http://127.0.0.1:2041/healthz >/dev/null; do
       kill -0 $program 2>/dev/null || { wait $program; exit 1; }; sleep 0.05; done; kill -KILL $program`;
   const alone = ["timeout", "60", "unshare", "--net", "--mount", "bash", "-c", script, "bash"];

@@ -95,7 +95,7 @@ describe("a Go program", () => {
     expect(said).toHaveLength(1);
     expect(error).toBe(
       "Building webhook failed (./main.go:3:15: undefined: nonsense): " +
-        `run "go build -o /dev/null ." in ${folder}/lab/webhook and see.`,
+        `run "go build -o /dev/null ." in ${folder}/lab/webhook to see the error.`,
     );
     expect(readdirSync(cache())).toEqual([]);
   });

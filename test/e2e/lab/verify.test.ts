@@ -156,7 +156,7 @@ describe("verify, with a tunnel as it is by default", () => {
     expect(rows).toMatchObject([
       { result: "failed", seen: expect.stringMatching(/^left: an agent on node-0 \(process \d+\)$/) as string },
     ]);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe("verify, with other kinds of agent authentication", () => {

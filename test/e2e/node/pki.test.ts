@@ -9,7 +9,7 @@ import { samplePayload } from "../../support/payload.ts";
 const tls = "/opt/openshift/konnectivity-bootstrap/tls";
 const serverAuth = "1.3.6.1.5.5.7.3.1";
 const clientAuth = "1.3.6.1.5.5.7.3.2";
-const issue = "konnectivity-bootstrap-pki.sh 10.0.3.7";
+const issue = "konnectivity-bootstrap-setup.sh certificates 10.0.3.7";
 
 const nodes: ScratchNode[] = [];
 afterAll(() => {
@@ -102,11 +102,14 @@ describe.each([
 describe("what is issued follows the options", () => {
   it.each([
     ["mtls over the socket", {}, ["agent", "serving"]],
-    ["tokens", { authentication: "service-account-token" }, ["serving"]],
+    ["tokens", { authentication: "service-account-token" }, ["serving", "token-reviewer"]],
     ["no authentication", { authentication: "none", acceptUnauthenticatedAgents: true }, ["serving"]],
   ])("%s", (_, tunnel, folders) => {
     const node = nodeWith(tunnel);
-    node.must(issue);
+    const signer = "/opt/openshift/tls/kube-control-plane-signer";
+    node.must(
+      `openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=signer -keyout ${signer}.key -out ${signer}.crt && ${issue}`,
+    );
     expect([...new Set(node.files(tls).map((file) => file.split("/").at(-2)))].filter((f) => f !== "tls")).toEqual(
       folders,
     );
@@ -117,7 +120,7 @@ describe("what is issued follows the options", () => {
     ["IPv6", {}, "fd00:1::7", "IP Address:FD00:1:0:0:0:0:0:7"],
   ])("%s in the certificate", (_, tunnel, address, san) => {
     const node = nodeWith(tunnel);
-    node.must(`konnectivity-bootstrap-pki.sh ${address}`);
+    node.must(`konnectivity-bootstrap-setup.sh certificates ${address}`);
     expect(certificate(node, "serving/tls.crt").subjectAltName).toBe(san);
   });
 
@@ -146,7 +149,9 @@ describe("what is issued follows the options", () => {
   });
 
   it("a missing address is an error", () => {
-    expect(nodeWith().run("konnectivity-bootstrap-pki.sh ''")).toMatchObject({ status: 1 });
+    expect(nodeWith().run("konnectivity-bootstrap-setup.sh certificates ''", "ip link set lo up")).toMatchObject({
+      status: 1,
+    });
   });
 });
 
@@ -165,7 +170,7 @@ describe("run again", () => {
     const node = nodeWith();
     node.must(issue);
     const before = new Map(contents(node).map(([file, text]) => [file, text]));
-    node.must("konnectivity-bootstrap-pki.sh 10.0.3.8");
+    node.must("konnectivity-bootstrap-setup.sh certificates 10.0.3.8");
     expect(certificate(node, "serving/tls.crt").subjectAltName).toBe("IP Address:10.0.3.8");
     for (const [file, text] of contents(node)) expect(before.get(file)).not.toBe(text);
   });
@@ -186,7 +191,7 @@ it("killed before any of its commands and run again, it ends right", () => {
   copyFileSync(projectFile("test/support/kill-at.sh"), join(node.root, "opt/kill-at.sh"));
   // One entry into the machine for all of them; a line says what came of one kill.
   const output = node.must(`
-    export BASH_ENV=/opt/kill-at.sh KILL_IN=konnectivity-bootstrap-pki.sh KILL_MARK=/run/mark KILL_DISK='${tls} ${tls}.new'
+    export BASH_ENV=/opt/kill-at.sh KILL_IN='konnectivity-bootstrap-setup.sh certificates' KILL_MARK=/run/mark KILL_DISK='${tls} ${tls}.new'
     KILL_AT=changes ${issue}
     for KILL_AT in $(sort -nu /run/mark); do
         rm -rf ${tls} ${tls}.new /run/mark

@@ -1,27 +1,9 @@
-#!/usr/bin/env bash
-# pki.sh ADDRESS: makes the tunnel's keys and certificates, once. The folder appears whole or not at all, so a run that
-# was cut off anywhere is simply done again. CA keys live in this shell's memory only: when it ends they are gone.
-# Everything here is in OpenSSL 1.1.1, which 4.12 has, and accepted by a FIPS-mode host.
-set -euo pipefail
-umask 077
+# shellcheck shell=bash
+# A part of setup.sh: the tunnel's keys and certificates. Everything here is in OpenSSL 1.1.1, which 4.12 has, and accepted
+# by a FIPS-mode host.
 
-# shellcheck source=/dev/null
-. /opt/openshift/konnectivity-bootstrap/settings.sh
-
-address=${1:?the bootstrap address is missing}
-name=${TUNNEL_HOST:-${address}}
-# Whoever changes one of these wants other certificates.
-wanted="${name} ${TUNNEL_KEY_ALGORITHM} ${TUNNEL_CERTIFICATE_DAYS} ${TUNNEL_AUTHENTICATION} ${TUNNEL_TRANSPORT}"
-
-if [ -f "${TUNNEL_TLS}/issued-for" ] && [ "$(<"${TUNNEL_TLS}/issued-for")" = "${wanted}" ] &&
-    openssl x509 -in "${TUNNEL_TLS}/serving/tls.crt" -noout -checkend 0 >/dev/null; then
-    exit 0
-fi
-
-# Made beside its final place, because a file keeps the SELinux label of the directory that it was made in.
+# Created beside its final place, because a file keeps the SELinux label of the directory that it was created in.
 new=${TUNNEL_TLS}.new
-rm -rf "${new}"
-mkdir -p "${new}"
 
 case ${TUNNEL_KEY_ALGORITHM} in
 ecdsa-p256) algorithm=EC parameter=ec_paramgen_curve:P-256 usage=digitalSignature ;;
@@ -41,7 +23,7 @@ quietly() {
     local what=$1 log
     shift
     log=$("$@" 2>&1) || {
-        echo "konnectivity-bootstrap: openssl could not make ${what}: ${log}" >&2
+        say "openssl could not make ${what}: ${log}"
         exit 1
     }
 }
@@ -55,7 +37,7 @@ make_ca() {
 # new_ca NAME: sets ca, its key and certificate in one. If that fails it is done once more to see why, without the key.
 new_ca() {
     ca=$(make_ca "$1" 2>/dev/null) || {
-        echo "konnectivity-bootstrap: openssl could not make the CA $1:" >&2
+        say "openssl could not make the CA $1:"
         make_ca "$1" >/dev/null
         exit 1
     }
@@ -80,24 +62,43 @@ issue() {
     echo "${ca#*-----END *PRIVATE KEY-----$'\n'}" >"${folder}/ca.crt"
 }
 
-if [ "${TUNNEL_HOST}" != "" ]; then
-    san=DNS:${name}
-else
-    san=IP:${name}
-fi
-new_ca konnectivity-signer
-issue serving konnectivity-server extendedKeyUsage=serverAuth "subjectAltName=${san}"
-if [ "${TUNNEL_AUTHENTICATION}" = mtls ]; then
-    issue agent konnectivity-agent extendedKeyUsage=clientAuth
-fi
-if [ "${TUNNEL_TRANSPORT}" = tcp ]; then
-    # A CA of its own: an agent's certificate opens nothing on the kube-apiserver's side, nor the other way round.
-    new_ca konnectivity-frontend-signer
-    issue frontend konnectivity-server extendedKeyUsage=serverAuth subjectAltName=IP:127.0.0.1
-    issue kube-apiserver kube-apiserver extendedKeyUsage=clientAuth
-fi
+# issue_all ADDRESS: once. The folder appears whole or not at all, so a run that was cut off anywhere is simply done again.
+# CA keys exist in this shell's memory only: when it ends they are gone.
+issue_all() {
+    local name=${TUNNEL_HOST:-$1} wanted san
+    # Other values need other certificates.
+    wanted="${name} ${TUNNEL_KEY_ALGORITHM} ${TUNNEL_CERTIFICATE_DAYS} ${TUNNEL_AUTHENTICATION} ${TUNNEL_TRANSPORT}"
+    if [ -f "${TUNNEL_TLS}/issued-for" ] && [ "$(<"${TUNNEL_TLS}/issued-for")" = "${wanted}" ] &&
+        openssl x509 -in "${TUNNEL_TLS}/serving/tls.crt" -noout -checkend 0 >/dev/null; then
+        return
+    fi
+    umask 077
+    rm -rf "${new}"
+    mkdir -p "${new}"
+    if [ "${TUNNEL_HOST}" != "" ]; then
+        san=DNS:${name}
+    else
+        san=IP:${name}
+    fi
+    new_ca konnectivity-signer
+    issue serving konnectivity-server extendedKeyUsage=serverAuth "subjectAltName=${san}"
+    if [ "${TUNNEL_AUTHENTICATION}" = mtls ]; then
+        issue agent konnectivity-agent extendedKeyUsage=clientAuth
+    fi
+    if [ "${TUNNEL_TRANSPORT}" = tcp ]; then
+        # A CA of its own: an agent's certificate opens nothing on the kube-apiserver's side, nor the other way round.
+        new_ca konnectivity-frontend-signer
+        issue frontend konnectivity-server extendedKeyUsage=serverAuth subjectAltName=IP:127.0.0.1
+        issue kube-apiserver kube-apiserver extendedKeyUsage=clientAuth
+    fi
+    if [ "${TUNNEL_AUTHENTICATION}" = service-account-token ]; then
+        # The cluster's own signer: the kube-apiserver knows the server by this certificate.
+        ca=$(cat "${TUNNEL_CLIENT_SIGNER}.key" "${TUNNEL_CLIENT_SIGNER}.crt")
+        issue token-reviewer "${TUNNEL_SERVER_USER}" extendedKeyUsage=clientAuth
+    fi
 
-echo "${wanted}" >"${new}/issued-for"
-rm -rf "${TUNNEL_TLS}"
-mv "${new}" "${TUNNEL_TLS}"
-echo "konnectivity-bootstrap: issued certificates for ${name}." >&2
+    echo "${wanted}" >"${new}/issued-for"
+    rm -rf "${TUNNEL_TLS}"
+    mv "${new}" "${TUNNEL_TLS}"
+    say "issued certificates for ${name}."
+}

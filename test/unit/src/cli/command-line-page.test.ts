@@ -109,7 +109,7 @@ describe("the results that docs/command-line.md lists are those of", () => {
   }
 
   const runs: readonly [name: string, args: () => string[], optional: readonly string[]][] = [
-    ["config check", () => ["--config", project.configFile], []],
+    ["config check", () => ["--config", project.configFile], ["online"]],
     ["config init", () => ["aws", "--config", join(root, "init.yaml")], []],
     ["payload build", () => [installDir(), "--out", join(root, "built")], []],
     ["payload inspect", () => [join(root, "out/payload.ign")], ["source", "hash", "totalTimeoutSeconds", "proxy", "caBundle"]], // prettier-ignore

@@ -1,6 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
+import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { createProgram } from "../../../../src/cli/main.ts";
+import { outputTo } from "../../../../src/cli/output.ts";
 import { command } from "../../../support/cli.ts";
 import { helpPages } from "../../../support/help.ts";
 import { projectFile, projectRoot } from "../../../../src/runtime/project-files.js";
@@ -33,6 +36,19 @@ describe("help", () => {
       expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
       // A word that was broken would continue on a line of its own without a space before it.
       expect(text).not.toMatch(/[\w,]-\n/);
+    }
+  });
+
+  it("begins what a command does with a capital, and what an option or argument is without one", () => {
+    const silent = { write: () => true };
+    const commandsOf = (command: Command): Command[] => command.commands.flatMap((one) => [one, ...commandsOf(one)]);
+    const commands = commandsOf(createProgram(outputTo(silent, silent)));
+    expect(commands.length).toBeGreaterThan(20);
+    for (const one of commands) {
+      expect(one.description(), one.name()).toMatch(/^[A-Z][a-z]+,? .*[^.]$/);
+      // Abbreviations keep their capitals.
+      for (const { description } of [...one.registeredArguments, ...one.options])
+        expect(description, one.name()).toMatch(/^(?:[a-z]|[A-Z]{2,} ).*[^.]$/);
     }
   });
 

@@ -333,14 +333,13 @@ describe("payload build", () => {
   });
 
   it.each([["build", "--out", join(root, "never")], ["firewall"]])(
-    "says where the options are that do not work together or with the release: %s",
+    "says where the options are that do not work together: %s",
     async (...command) => {
-      const config = configFile("tunnel:\n  protocol: grpc\n  transport: tcp\n  listenAddress: 10.0.0.5\n");
+      const config = configFile("tunnel:\n  protocol: grpc\n  transport: tcp\n  agents:\n    replicas: 2\n");
       expectRefused(
         await payload(...command, installDir(sampleText("4.12")), "--config", config),
         `${config}:2:3: tunnel.protocol grpc and tunnel.transport tcp `,
-        `${config}:4:3: tunnel.listenAddress `,
-        `${config}:3:3: tunnel.transport tcp `,
+        `${config}:5:5: tunnel.agents.kind DaemonSet and tunnel.agents.replicas 2 `,
       );
     },
   );

@@ -52,6 +52,67 @@ const refused = { machine: "core@10.0.0.5", reason: "Permission denied (publicke
 const codes = ({ findings }: Status) => findings.map(({ code }) => code);
 const said = (status: Status) => `${status.state}: ${codes(status).join(", ")}`;
 
+describe("a machine that has given up on its tunnel", () => {
+  it("is reported in its own sentence, and nothing else is", () => {
+    const givenUp = "the tunnel could not be set up (5 tries in 1 minutes), and tunnel.required is false: …";
+    const { state, findings } = diagnose(
+      observed(
+        server({ ...alone, healthz: 0, wanted: false, certificates: [], failedStage: "konnectivity-certs", givenUp }),
+      ),
+    );
+    expect(state).toBe("broken");
+    expect(findings).toMatchObject([{ code: "given-up", what: givenUp }]);
+  });
+});
+
+describe("keys that were issued again", () => {
+  const inCluster = (pki: string | undefined): Observations => ({
+    ...observed(server({ ...alone, pki: "0123456789abcdef" })),
+    cluster: { ended: false, pods: [pod(pki === undefined ? {} : { pki })], events: [] },
+  });
+
+  it("are reported with the agents that have the old ones, and with what to do", () => {
+    const found = diagnose(inCluster("fedcba9876543210")).findings.find(({ code }) => code === "keys-reissued");
+    expect(found?.what).toContain("agent-x on node-0 still has the old ones");
+    expect(found?.advice).toBe(
+      "on the bootstrap machine: oc --kubeconfig=/opt/openshift/auth/kubeconfig-loopback replace -f /opt/openshift/manifests/bootstrap-konnectivity-secret.yaml -f /opt/openshift/manifests/bootstrap-konnectivity-agents.yaml",
+    );
+  });
+
+  it.each(["0123456789abcdef", undefined])("are not: %s", (pki) => {
+    expect(codes(diagnose(inCluster(pki)))).not.toContain("keys-reissued");
+  });
+});
+
+describe("more agents than nodes", () => {
+  const inCluster = (agents: number, nodes: number | undefined, pods = 1): Observations => ({
+    ...observed(server({ agents, peers: ["10.0.0.20", "10.0.0.66"] }), agent()),
+    cluster: {
+      ended: false,
+      pods: Array.from({ length: pods }, () => pod({ ready: true })),
+      events: [],
+      ...(nodes !== undefined && { nodes }),
+    },
+  });
+
+  it("are reported with their addresses", () => {
+    const { state, findings } = diagnose(inCluster(2, 1));
+    expect(state).toBe("carries");
+    expect(findings).toMatchObject([
+      { code: "more-agents-than-nodes", what: "2 connected agents, but the cluster has 1 node" },
+    ]);
+    expect(findings[0]?.advice).toContain("(10.0.0.20, 10.0.0.66)");
+  });
+
+  it.each([
+    ["as many as nodes", inCluster(2, 2)],
+    ["a Deployment with more replicas than nodes", inCluster(2, 1, 2)],
+    ["nodes that cannot be listed", inCluster(2, undefined)],
+  ])("are not: %s", (_, observations) => {
+    expect(codes(diagnose(observations))).toEqual([]);
+  });
+});
+
 describe("the diagnosis", () => {
   it.each<[string, Observations]>([
     ["carries: ", observed(server(), agent())],

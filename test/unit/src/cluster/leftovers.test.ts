@@ -6,7 +6,7 @@ import { withApi } from "../../../support/api.ts";
 describe("the tunnel's objects in a cluster", () => {
   it("are gone if the API does not have them", async () => {
     const rows = await withApi({}, clusterLeftovers);
-    expect(rows).toHaveLength(5);
+    expect(rows).toHaveLength(6);
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(["gone"]));
   });
 

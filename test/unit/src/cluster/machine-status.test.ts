@@ -43,6 +43,17 @@ describe("the status of a machine", () => {
       expect(switchedOff(selector)).toBeUndefined();
   });
 
+  it("reports why a machine goes on without its tunnel, and which CA its server has", () => {
+    const server = (sections: Record<string, string>) =>
+      parseProbe(new Map(Object.entries({ tunnel: "ours", ...sections }))).server;
+    expect(server({})).not.toHaveProperty("givenUp");
+    expect(server({})).not.toHaveProperty("pki");
+    expect(server({ "given-up": "the tunnel could not be set up\n" })?.givenUp).toBe("the tunnel could not be set up");
+    expect(server({ "server-pod": "    konnectivity-bootstrap/pki: '0123456789abcdef'\n" })?.pki).toBe(
+      "0123456789abcdef",
+    );
+  });
+
   it("reports the stage of the tunnel in which bootkube.sh fails", () => {
     const failedIn = (...stages: readonly (object | string)[]) =>
       parseProbe(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sweepCluster } from "../../../../src/cluster/sweep.ts";
-import { agentName, agentSecretName, namespace, tokenReviewBinding } from "../../../../src/core/konnectivity/names.ts";
+import { agentName, agentSecretName, namespace, tokenReviewRole } from "../../../../src/core/konnectivity/names.ts";
 import { type ApiObjects, hangUp, withApi } from "../../../support/api.ts";
 
 const infrastructure = { status: { infrastructureName: "prod-x7k2p" } };
@@ -23,7 +23,8 @@ const all = [
   `/apis/apps/v1${inNamespace}/daemonsets/${agentName}`,
   `/apis/apps/v1${inNamespace}/deployments/${agentName}`,
   `/api/v1${inNamespace}/secrets/${agentSecretName}`,
-  `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${tokenReviewBinding}`,
+  `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${tokenReviewRole}`,
+  `/apis/rbac.authorization.k8s.io/v1/clusterroles/${tokenReviewRole}`,
   `/api/v1${inNamespace}`,
 ];
 
@@ -36,7 +37,8 @@ describe("the sweep", () => {
         `daemonset/${agentName}`,
         `deployment/${agentName}`,
         `secret/${agentSecretName}`,
-        `clusterrolebinding/${tokenReviewBinding}`,
+        `clusterrolebinding/${tokenReviewRole}`,
+        `clusterrole/${tokenReviewRole}`,
         `namespace/${namespace}`,
       ],
       left: [],

@@ -304,9 +304,13 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
     () => make(sampleText("4.18"), { acceptUnauthenticatedAgents: true }),
     () => make(sampleText("4.18"), { agents: { replicas: 2 } }),
   ],
-  "release-lacks-flag": [
-    () => make(sampleText("4.12"), { listenAddress: "192.0.2.1" }),
-    () => make(sampleText("4.12"), { transport: "tcp", protocol: "http-connect" }),
+  "token-signer-missing": [
+    () => makeWith(onlyFile(bootkubePath), { authentication: "service-account-token" }),
+    () =>
+      makeWith(
+        (files) => files.map((file) => (file.path.endsWith("-signer.key") ? fileEntry(file.path, "", 0o600) : file)),
+        { authentication: "service-account-token" },
+      ),
   ],
   "token-kubeconfig-unusable": [
     () => makeWith(onlyFile(bootkubePath), { authentication: "service-account-token" }),
@@ -407,6 +411,20 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
       vi.unstubAllEnvs();
     }
   }),
+  "release-image-missing": [
+    async () => {
+      const project = new Project(exampleOf("aws").config, { files: exampleOf("aws").files });
+      const said = 'error: no image tag "apiserver-network-proxy" exists in the release image Digest: sha256:0';
+      writeFileSync(join(project.folder, "oc"), `#!/bin/sh\necho '${said}' >&2\nexit 1\n`, { mode: 0o755 });
+      vi.stubEnv("PATH", `${project.folder}:${process.env.PATH ?? ""}`);
+      try {
+        await configCommand(silent).parseAsync(["check", "--online", "--config", project.configFile], { from: "user" });
+      } finally {
+        vi.unstubAllEnvs();
+        project.remove();
+      }
+    },
+  ],
   "gate-closed": [() => withApi({}, (kubeconfig) => teardown("gate", "aws", "--kubeconfig", kubeconfig))],
   "cluster-another": [
     () =>

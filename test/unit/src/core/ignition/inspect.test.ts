@@ -7,7 +7,7 @@ import { payloadCommand } from "../../../../../src/cli/payload.ts";
 import { describePayload } from "../../../../../src/cli/payload-text.ts";
 import { inspect, makePayload } from "../../../../../src/core/bootstrap.ts";
 import { readTunnel } from "../../../../../src/core/konnectivity/options.ts";
-import { decodeContents, encodeContents } from "../../../../../src/core/ignition/contents.ts";
+import { decodeContents, encodeContents, replaceContents } from "../../../../../src/core/ignition/contents.ts";
 import type { FileEntry, IgnitionConfig } from "../../../../../src/core/ignition/config.ts";
 import type { InspectedPayload } from "../../../../../src/core/ignition/inspect.ts";
 import { pointerTo } from "../../../../../src/core/ignition/pointer.ts";
@@ -46,13 +46,18 @@ describe.each(tunnelShapes)("a payload of %s", (shape, release) => {
     });
   });
 
-  it("has a record with 0.1.0's word for the release's image, so that its bytes stay the same", () => {
-    const record = filesOf(read(payload.text)).find(({ path }) => path === recordPath);
-    expect(JSON.parse(decodeContents(record?.contents).toString())).toMatchObject({
-      version: "0.1.0",
-      options: { image: "payload" },
+  it("has a record of its options, which is read in 0.1.0's words too", () => {
+    expect(found.record.options).toMatchObject({ image: "release", port: 8091 });
+    const config = read(payload.text);
+    const record = filesOf(config).find(({ path }) => path === recordPath);
+    if (record?.contents === undefined) throw new Error("the payload has no record");
+    const recorded = JSON.parse(decodeContents(record.contents).toString()) as { options: Record<string, unknown> };
+    const { port: _, ...options } = recorded.options;
+    const ofThen = { ...recorded, version: "0.1.0", options: { ...options, image: "payload" } };
+    record.contents = replaceContents(record.contents, Buffer.from(JSON.stringify(ofThen)));
+    expect(inspect(JSON.stringify(config), "payload.ign")).toMatchObject({
+      record: { version: "0.1.0", options: { image: "release", port: 8091 } },
     });
-    expect(found.record.options).toMatchObject({ image: "release" });
   });
 
   it("is shown with the bytes that the tunnel really adds", () => {
@@ -215,7 +220,7 @@ describe("a payload that was changed", () => {
     ["an inserted line is gone", changedScript((script) => script.replace("tunnel_agents\n", "")), notOurs],
     [
       "an insertion is gone",
-      changedScript((script) => script.replace(/# konnectivity-bootstrap: the tunnel goes\n.*\n/, "")),
+      changedScript((script) => script.replace(/# konnectivity-bootstrap: remove the tunnel\n.*\n/, "")),
       notOurs,
     ],
     [

@@ -27,7 +27,9 @@ describe("every rendered object", () => {
           ),
           ...(kind === "Deployment" ? ["agents/disruption-budget.yaml"] : []),
           ...(hostNetwork ? ["agents/scc-role.yaml", "agents/scc-role-binding.yaml"] : []),
-          ...(options.authentication === "service-account-token" ? ["agents/token-review.yaml"] : []),
+          ...(options.authentication === "service-account-token"
+            ? ["agents/token-review-role.yaml", "agents/token-review.yaml"]
+            : []),
         ].sort(),
       );
     }
@@ -41,7 +43,7 @@ describe("every rendered object", () => {
         const { metadata, kind } = readObject(assets, file) as { metadata: ObjectMeta; kind: string };
         expect(metadata.labels, `${name}: ${file}`).toMatchObject({ "openshift.io/bootstrap-only": "true" });
         expect(metadata.namespace, `${name}: ${file}`).toBe(
-          ["Namespace", "ClusterRoleBinding"].includes(kind)
+          ["Namespace", "ClusterRole", "ClusterRoleBinding"].includes(kind)
             ? undefined
             : kind === "Pod"
               ? "kube-system"
@@ -51,19 +53,25 @@ describe("every rendered object", () => {
       }
   });
 
-  it("is a file that only root can read, with secret in its name if it contains a key", () => {
+  it("is in a file that only root can read, without a key", () => {
     for (const { assets } of renderedCases())
       for (const { path, mode, text } of assets.files.filter((file) => !file.path.startsWith("/usr/local/bin/"))) {
         expect(mode, path).toBe(0o600);
-        if (text.includes("@AGENT_KEY@")) expect(path).toContain("secret");
+        expect(text).not.toMatch(/PRIVATE KEY/);
       }
+  });
+
+  it("has secret in its name, and so in its file's on the node, if a key is filled in", () => {
+    for (const { assets } of renderedCases())
+      for (const name of objectFiles(assets))
+        if (textOf(assets, name).includes("@AGENT_KEY@")) expect(name).toContain("secret");
   });
 });
 
 describe("what the node fills in", () => {
-  const script = readProjectText("src/core/konnectivity/node/tunnel.sh");
+  const script = readProjectText("src/core/konnectivity/node/setup.sh");
 
-  it("is what node/tunnel.sh fills in, and no placeholder is left", () => {
+  it("is what node/setup.sh fills in, and no placeholder is left", () => {
     expect(new Set(script.match(/@[A-Z_]+@/g))).toEqual(new Set(Object.keys(onTheNode)));
     for (const { name, text } of differentObjects()) expect(text, name).not.toMatch(/@[A-Z_]+@/);
   });
@@ -265,22 +273,14 @@ describe("the server", () => {
     for (const { name, options, server } of renderedCases()) {
       const mounts = (podSpecOf(server).volumes ?? []).map(({ hostPath }) => [hostPath?.path, hostPath?.type]);
       expect(mounts, name).toEqual([
-        ...(options.transport === "unix-socket" ? [["/etc/kubernetes/bootstrap-configs", "Directory"]] : []),
+        ...(options.transport === "unix-socket"
+          ? [["/etc/kubernetes/bootstrap-configs/konnectivity", "Directory"]]
+          : []),
         [`${home}/tls/serving`, "Directory"],
         ...(options.transport === "tcp" ? [[`${home}/tls/frontend`, "Directory"]] : []),
-        ...(options.authentication === "service-account-token" ? [[`${home}/server.kubeconfig`, "File"]] : []),
+        ...(options.authentication === "service-account-token" ? [[`${home}/tls/token-reviewer`, "Directory"]] : []),
       ]);
     }
-  });
-
-  it("has an SELinux context of its own only if the options give one", () => {
-    const context = (config: object) =>
-      containerOf(readObject(render(config), "server-pod.yaml")).securityContext?.seLinuxOptions;
-    expect(context({})).toBeUndefined();
-    expect(context({ seLinuxOptions: { type: "spc_t", level: "s0:c1,c2" } })).toEqual({
-      type: "spc_t",
-      level: "s0:c1,c2",
-    });
   });
 });
 
@@ -317,8 +317,16 @@ describe("the kube-apiserver's config", () => {
   });
 
   it("allows the server to have tokens reviewed, and nothing else", () => {
+    expect(readObject(richTunnel(), "agents/token-review-role.yaml")).toMatchObject({
+      kind: "ClusterRole",
+      rules: [{ apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] }],
+    });
     expect(readObject(richTunnel(), "agents/token-review.yaml")).toMatchObject({
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
+      roleRef: {
+        apiGroup: "rbac.authorization.k8s.io",
+        kind: "ClusterRole",
+        name: "bootstrap-konnectivity-token-review",
+      },
       subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:konnectivity-server" }],
     });
   });

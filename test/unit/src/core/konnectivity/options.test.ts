@@ -8,6 +8,7 @@ import { containerOf, pinned, readObject, render } from "../../../../support/tun
 
 const defaults = {
   release: "auto",
+  required: true,
   protocol: "grpc",
   transport: "unix-socket",
   authentication: "mtls",
@@ -83,7 +84,6 @@ describe("the tunnel's options", () => {
     { agents: { kind: "Deployment", replicas: 1 } },
     { agents: { kind: "Deployment", replicas: 100 } },
     { certificates: { keyAlgorithm: "rsa-3072", days: 30 } },
-    { seLinuxOptions: { user: "system_u", role: "system_r", type: "spc_t", level: "s0:c1,c2" } },
     ...releases.map((release) => ({ release })),
   ])("may be %j", (config) => {
     expect(readTunnel(config)).toMatchObject(config);
@@ -227,10 +227,6 @@ describe("a bad value", () => {
       { expected: "ecdsa-p256 or rsa-2048 or rsa-3072", values: ["rsa-1024", "ed25519", "RSA-2048", 2048] },
     ],
     "tunnel.certificates.days": [{ expected: "a whole number from 1 to 30", values: [0, 31, 1.5, "1", null] }],
-    "tunnel.seLinuxOptions": [
-      { expected: "an object with user, role, type, level", values: [null, "spc_t", ["spc_t"]] },
-    ],
-    "tunnel.seLinuxOptions.type": [{ expected: "an SELinux name", values: ["", "spc t", "a\nb", "a'b", 5, null] }],
   };
 
   it.each(
@@ -316,14 +312,10 @@ describe("an unknown option", () => {
     { path: "tunnel.Protocol", nearest: "protocol" },
     { path: "tunnel.listenAdress", nearest: "listenAddress" },
     { path: "tunnel.agent", nearest: "agents" },
-    { path: "tunnel.selinuxoptions", nearest: "seLinuxOptions" },
     { path: "tunnel.agents.replica", nearest: "replicas" },
     { path: "tunnel.agents.hostnetwork", nearest: "hostNetwork" },
     { path: "tunnel.certificates.day", nearest: "days" },
     { path: "tunnel.certificates.keyAlgoritm", nearest: "keyAlgorithm" },
-    { path: "tunnel.seLinuxOptions.typ", nearest: "type" },
-    // Near to role too, but not as near.
-    { path: "tunnel.seLinuxOptions.tyle", nearest: "type" },
   ])("is reported with the most similar option: $path", ({ path, nearest }) => {
     const problems = problemsOf(() => readTunnel(configWith(path, 1)));
     expect(problems.map(({ code }) => code)).toEqual(["option-unknown"]);
@@ -344,13 +336,19 @@ describe("an unknown option", () => {
   });
 
   it.each([
-    { path: "tunnel.replicas", known: ["release", "protocol", "agents", "certificates", "seLinuxOptions"] },
+    { path: "tunnel.replicas", known: ["release", "protocol", "agents", "certificates"] },
     { path: "tunnel.agents.tolerations", known: ["kind", "replicas", "hostNetwork"] },
   ])("is reported with all options if none is similar: $path", ({ path, known }) => {
     const [message = ""] = messages(configWith(path, 1));
     expect(message).toContain(`${path} is not an option`);
     for (const name of known) expect(message).toContain(name);
     expect(message).not.toContain("did you mean");
+  });
+
+  it("that an earlier version had is reported with what to do", () => {
+    expect(messages({ seLinuxOptions: { type: "spc_t" } })).toEqual([
+      "tunnel.seLinuxOptions is not an option; it was removed because it never had an effect: CRI-O clears the SELinux label of a container on the host network, and the server is one; delete it.",
+    ]);
   });
 
   it("is reported in a sentence with one full stop", () => {
@@ -421,40 +419,37 @@ describe("options together", () => {
     for (const name of names) expect(problems[0]?.message).toContain(name);
   });
 
-  it("are refused all at once, together with flags that the release lacks", () => {
+  it("are refused all at once", () => {
     const config = {
       ...{ protocol: "grpc", transport: "tcp", authentication: "none", listenAddress: "192.0.2.7" },
       agents: { replicas: 3 },
     };
     expect(problemsOf(() => render(config, "4.12-4.13")).map(({ code }) => code)).toEqual([
       ...["combination-refused", "combination-refused", "combination-refused"],
-      ...["release-lacks-flag", "release-lacks-flag"],
     ]);
   });
 });
 
-describe("an option that the release's image does not support", () => {
-  const unsupported = [
-    { config: { listenAddress: "192.0.2.7" }, path: "tunnel.listenAddress", flag: "--agent-bind-address" },
-    { config: { listenAddress: "2001:db8::7" }, path: "tunnel.listenAddress", flag: "--agent-bind-address" },
+describe("an option that needs a flag which the code of the release may not know", () => {
+  const unsure = [
+    { config: { listenAddress: "192.0.2.7" }, said: "listens on every address of the machine, for agents" },
+    { config: { listenAddress: "2001:db8::7" }, said: "listens on every address of the machine, for agents" },
     {
-      config: { protocol: "http-connect", transport: "tcp" },
-      path: "tunnel.transport tcp",
-      flag: "--server-bind-address",
+      config: { protocol: "http-connect", transport: "tcp", listenAddress: "all" },
+      said: "opens port 8090 (TLS, client certificates) on every address of the machine",
     },
   ];
 
-  it.each(unsupported)("is refused for 4.12-4.13: $config", ({ config, path, flag }) => {
-    const problems = problemsOf(() => render(config, "4.12-4.13"));
-    expect(problems.map(({ code }) => code)).toEqual(["release-lacks-flag"]);
-    expect(problems[0]?.message).toContain(
-      `${path} needs ${flag}, which the proxy image of release 4.12-4.13 does not support: `,
+  it.each(unsure)("is a warning for 4.12-4.13, because the image may have newer code: $config", ({ config, said }) => {
+    const messages = render(config, "4.12-4.13").warnings.map(({ message }) => message);
+    expect(messages).toContainEqual(
+      expect.stringContaining(`A proxy image with the code of release 4.12-4.13 ${said}`),
     );
   });
 
-  it.each(unsupported)("is accepted from 4.14 on: $config", ({ config }) => {
+  it.each(unsure)("needs no warning from 4.14 on: $config", ({ config, said }) => {
     for (const release of ["4.14-4.22", "4.23+"] as const)
-      expect(problemsOf(() => render(config, release))).toEqual([]);
+      expect(render(config, release).warnings.filter(({ message }) => message.includes(said))).toEqual([]);
   });
 });
 

@@ -57,7 +57,8 @@ describe("the node's settings", () => {
       config: { authentication: "service-account-token" },
       set: {
         AUTHENTICATION: "service-account-token",
-        CLUSTER_SCOPED: "clusterrolebinding/bootstrap-konnectivity-token-review",
+        CLUSTER_SCOPED:
+          "clusterrolebinding/bootstrap-konnectivity-token-review clusterrole/bootstrap-konnectivity-token-review",
       },
     },
     { config: {}, set: { NAMESPACED: "daemonset/konnectivity-agent secret/konnectivity-agent-certs" } },
@@ -82,8 +83,32 @@ describe("the node's settings", () => {
     expect(settings({}, "4.23+", { ...networks, serviceNetworks: services }).TUNNEL_FAMILIES).toBe(families);
   });
 
-  it.each(releases)("put brackets around IPv6 addresses for the one image whose agent does not: %s", (release) => {
-    expect(settings({}, release).TUNNEL_BRACKET_IPV6).toBe(String(release === "4.12-4.13"));
+  it.each([
+    ["4.12-4.13", ["agent-bind-address", "tls-min-version"], []],
+    ["4.14-4.22", ["tls-min-version"], ["agent-bind-address"]],
+    ["4.23+", [], ["agent-bind-address", "tls-min-version"]],
+  ] as const)("name the flags that the code of %s does not know", (release, unknown, known) => {
+    const flags = settings({}, release).TUNNEL_UNKNOWN_FLAGS?.split(" ") ?? [];
+    expect(unknown.every((flag) => flags.includes(flag))).toBe(true);
+    expect(known.some((flag) => flags.includes(flag))).toBe(false);
+  });
+
+  it("let the image lack no flag that authenticates agents, or without which there is no tunnel", () => {
+    const optional = settings({}).TUNNEL_OPTIONAL_FLAGS?.split(" ") ?? [];
+    expect(optional).toContain("agent-bind-address");
+    const needed = [
+      ...["cluster-cert", "cluster-key", "cluster-ca-cert", "ca-cert", "agent-cert", "agent-key", "server-ca-cert"],
+      ...["agent-namespace", "agent-service-account", "authentication-audience", "kubeconfig"],
+      ...["service-account-token-path", "mode", "uds-name", "proxy-strategies", "agent-identifiers"],
+    ];
+    expect(optional.filter((flag) => needed.includes(flag))).toEqual([]);
+  });
+
+  it("name each flag that a class lacks as an optional one", () => {
+    for (const release of releases) {
+      const { TUNNEL_UNKNOWN_FLAGS: unknown = "", TUNNEL_OPTIONAL_FLAGS: optional = "" } = settings({}, release);
+      for (const flag of unknown.split(" ").filter(Boolean)) expect(optional.split(" ")).toContain(flag);
+    }
   });
 
   it("list machine networks and virtual addresses, separated by spaces", () => {
@@ -144,7 +169,6 @@ describe("hostile input", () => {
     ["image.server", (text) => ({ image: { server: text } })],
     ["image.agent", (text) => ({ image: { server: pinned, agent: text } })],
     ["image.binaryDirectory", (text) => ({ image: { server: pinned, binaryDirectory: text } })],
-    ["seLinuxOptions.type", (text) => ({ seLinuxOptions: { type: text } })],
   ])("in %s is refused, or leaves every setting on one safe line and every file valid", (_, configOf) => {
     let accepted = 0;
     fc.assert(
