@@ -122,11 +122,11 @@ describe("switch.sh on a machine with CRI-O", () => {
   });
 
   it("says whether the payload's set-up knows the marker", () => {
-    const setUp = "/usr/local/bin/konnectivity-bootstrap.sh";
+    const setUp = "/usr/local/bin/konnectivity-bootstrap-setup.sh";
     const kept = node.read(setUp);
     node.must(`chmod +w ${setUp}; sed -i /switched-off/d ${setUp}`);
     expect(run("plan")).toContain("lasts=no");
-    node.must(`cat >${setUp} <<'EOF'\n${kept}EOF`);
+    node.must(`cat >${setUp} <<'KEPT'\n${kept}KEPT`);
   });
 
   it("refuses where there is nothing to switch", () => {
