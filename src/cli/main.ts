@@ -15,6 +15,7 @@ import { type Ending, type JsonError, jsonErrorOf, type Output, outputTo } from 
 import { payloadCommand } from "./payload.ts";
 import { statusCommand } from "./status.ts";
 import { teardownCommand } from "./teardown.ts";
+import { tunnelCommand } from "./tunnel.ts";
 import { verifyCommand } from "./verify.ts";
 import { webhooksCommand } from "./webhooks.ts";
 
@@ -45,6 +46,7 @@ export function createProgram(output: Output): Command {
     .addCommand(verifyCommand(output))
     .addCommand(statusCommand(output))
     .addCommand(gatherCommand(output))
+    .addCommand(tunnelCommand(output))
     .addCommand(teardownCommand(output))
     .addCommand(acceptanceCommand(output))
     .addCommand(doctorCommand(output))
@@ -92,6 +94,7 @@ async function run(program: Command, words: readonly string[], output: Output): 
 /** Problems with the command line itself, which Commander does not find. */
 const usageProblems: readonly ProblemCode[] = [
   "lab-or-cluster",
+  "switch-unconfirmed",
   "verify-lab-only",
   "pointer-option-without-url",
   "pointer-option-invalid",

@@ -36,15 +36,20 @@ export interface FoundTarget extends Target {
 const targetFlags = "--ssh, --kubeconfig or --name";
 
 export function withTarget(command: Command): Command {
+  return withMachine(command)
+    .option("--node <destination...>", "nodes to examine, by ssh", sshDestinations)
+    .option("--kubeconfig <file>", "kubeconfig of the cluster, to examine the agents' pods");
+}
+
+/** The options that name a bootstrap machine. */
+export function withMachine(command: Command): Command {
   return withConfig(command)
     .option(...labOption)
     .option(
       "--ssh [destination]",
       "bootstrap machine, like core@10.0.0.5 (default: the one that was deployed with the config file)",
       sshDestination,
-    )
-    .option("--node <destination...>", "nodes to examine, by ssh", sshDestinations)
-    .option("--kubeconfig <file>", "kubeconfig of the cluster, to examine the agents' pods");
+    );
 }
 
 /** What the options name, or else what the config file configures. */

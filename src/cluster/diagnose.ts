@@ -44,6 +44,7 @@ export function diagnose(observations: Observations): Status {
   const findings = withoutRepeats([
     ...unreachableFindings(observations),
     ...noTunnelFindings(observations),
+    ...switchedOffFindings(server),
     ...serverFindings(server),
     ...certificateFindings(server, agents),
     ...(server?.givenUp === undefined ? agentFindings({ server, agents, cluster, firewallCommand }) : []),
@@ -51,7 +52,7 @@ export function diagnose(observations: Observations): Status {
     ...surplusFindings(server, cluster),
     ...dialFindings(server),
   ]);
-  return { ...base, state: stateOf(server, cluster, findings), findings };
+  return { ...base, state: server?.switchedOff === true ? "broken" : stateOf(server, cluster, findings), findings };
 }
 
 /** Expired certificates are reported once: their dates also explain the handshakes that failed. */
@@ -102,6 +103,18 @@ function noTunnelFindings({ unreachable, machines }: Observations): Finding[] {
       kind: "wrong",
       what: `no part of a tunnel runs on ${machines.map(({ machine }) => machine).join(", ")}`,
       advice: "name the bootstrap machine (--ssh); with tunnel: off there is no tunnel",
+    },
+  ];
+}
+
+function switchedOffFindings(server: ServerStatus | undefined): Finding[] {
+  if (server?.switchedOff !== true) return [];
+  return [
+    {
+      code: "switched-off",
+      kind: "wrong",
+      what: `the tunnel of ${server.machine} is switched off: its kube-apiserver cannot reach webhooks in the pod network`,
+      advice: "`npx konnectivity-bootstrap tunnel on` switches it on again",
     },
   ];
 }

@@ -27,6 +27,8 @@ export interface ServerStatus {
   readonly pki?: string;
   /** Whether the server's static pod manifest exists. */
   readonly wanted: boolean;
+  /** Whether an operator has switched the tunnel off: the kube-apiserver connects directly. @default - it is on */
+  readonly switchedOff?: true;
   /** The tunnel's stage of bootkube.sh that failed, unless a later stage has ended since. */
   readonly failedStage: string | undefined;
   /** The last message of the tunnel's scripts in bootkube's journal. */
@@ -116,6 +118,7 @@ function readServer(
     now,
     ended: sections.has("ended"),
     wanted: sections.has("server-pod"),
+    ...(isDirect(section("egress-selector")) && { switchedOff: true as const }),
     failedStage: failedStage(section("stages")),
     said: linesOf(section("said"))
       .at(-1)
@@ -153,6 +156,9 @@ function readAgent(where: string, now: Date, section: (name: string) => string):
 
 const linesOf = (text: string) => text.split("\n").filter((line) => line.trim() !== "");
 const codeOf = (text: string) => Number(linesOf(text).at(-1) ?? 0);
+
+/** Whether an egress selector sends nothing through a tunnel. A selector that is missing says nothing. */
+const isDirect = (selector: string) => /\bDirect\b/.test(selector) && !/\b(GRPC|HTTPConnect)\b/.test(selector);
 
 /** The stage that ended last, if it is one of the tunnel's and failed. */
 function failedStage(text: string): string | undefined {

@@ -182,6 +182,20 @@ const sentences = {
   "cluster-unreachable": (p: { server: string; reason: string }) =>
     `The request to ${p.server} failed: ${p.reason}; check the kubeconfig, and that this machine can reach that address.`,
 
+  // tunnel off and on
+  "switch-unconfirmed": (p: { to: "off" | "on" }) =>
+    `Switching the tunnel ${p.to} restarts the bootstrap kube-apiserver, and there is no terminal to ask on, so nothing was changed: add --yes, or --dry-run to see what would be done.`,
+  "switch-refused": (p: { machine: string; reason: string }) =>
+    `The tunnel of ${p.machine} cannot be switched, and nothing was changed: ${p.reason}.`,
+  "switch-no-answer": (p: { machine: string; reason: string }) =>
+    `Nothing was changed, because ${p.machine} cannot be examined: ${p.reason}; check that ssh connects to it without a password, as a user who can run sudo.`,
+  "switch-unknown": (p: { machine: string; to: "off" | "on"; reason: string }) =>
+    `It is not known whether the tunnel of ${p.machine} is ${p.to}: ${p.reason}; run the same command again, which completes what was begun.`,
+  "switch-restored": (p: { machine: string; to: "off" | "on"; seconds: number; said: string }) =>
+    `With the tunnel ${p.to}, the kube-apiserver of ${p.machine} was not ready within ${p.seconds} s, so everything is as before${p.said}: read its log (crictl logs) before you try again.`,
+  "switch-not-ready": (p: { machine: string; seconds: number; said: string }) =>
+    `The kube-apiserver of ${p.machine} was not ready within ${p.seconds} s, and is not ready with the former egress selector either${p.said}: on the machine, read crictl ps --all --name kube-apiserver and its log.`,
+
   // acceptance
   "acceptance-unprepared": (p: { lacks: string; advice: string }) =>
     `This machine lacks what the acceptance run needs (${p.lacks}), so nothing was created: ${p.advice}.`,

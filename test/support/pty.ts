@@ -4,10 +4,13 @@ import { projectFile } from "../../src/runtime/project-files.js";
 /** What is used here of node-pty. The types of its alias are declared for its own name. */
 interface Pty {
   onData(act: (text: string) => void): void;
+  write(text: string): void;
   onExit(act: (end: { readonly exitCode: number }) => void): void;
 }
 
 interface PtyOptions {
+  /** What to type after the terminal has shown a text. @default - nothing */
+  readonly type?: { readonly after: string; readonly keys: string };
   readonly cwd: string;
   readonly cols: number;
   readonly env: NodeJS.ProcessEnv;
@@ -26,7 +29,13 @@ export function runOnTerminal(
   return new Promise((resolve) => {
     let text = "";
     const pty = spawn(file, args, options);
-    pty.onData((part) => (text += part));
+    let typed = false;
+    pty.onData((part) => {
+      text += part;
+      if (typed || options.type === undefined || !text.includes(options.type.after)) return;
+      typed = true;
+      pty.write(options.type.keys);
+    });
     pty.onExit(({ exitCode }) => {
       resolve({ code: exitCode, text });
     });

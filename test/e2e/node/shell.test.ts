@@ -42,8 +42,13 @@ function shellcheck(script: string): string[] {
   );
 }
 
-it("shellcheck accepts the probe and the scripts of its tests", () => {
-  const files = ["src/cluster/probe.sh", "test/support/server-certificate.sh", "test/support/ssh-here.sh"];
+it("shellcheck accepts the probe, the switch and the scripts of their tests", () => {
+  const files = [
+    "src/cluster/probe.sh",
+    "src/cluster/switch.sh",
+    "test/support/server-certificate.sh",
+    "test/support/ssh-here.sh",
+  ];
   const { status, stdout, stderr } = spawnSync(
     "shellcheck",
     files.map((file) => projectFile(file)),

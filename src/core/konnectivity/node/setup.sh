@@ -219,7 +219,12 @@ write_server_and_agents() {
         make_kubeconfig
     fi
     (umask 077 && mkdir -p "${TUNNEL_SOCKET_FOLDER}")
-    write "${TUNNEL_EGRESS_SELECTOR}" "${templates[egress-selector]}"
+    # An operator has switched the tunnel off: src/cluster/switch.sh.
+    if [ -f "${TUNNEL_HOME}/switched-off.yaml" ]; then
+        copy "${TUNNEL_HOME}/switched-off.yaml" "${TUNNEL_EGRESS_SELECTOR}"
+    else
+        write "${TUNNEL_EGRESS_SELECTOR}" "${templates[egress-selector]}"
+    fi
     write "${TUNNEL_STATIC_POD}" "${server}"
 }
 

@@ -77,6 +77,8 @@ const failures: Readonly<Record<string, { args: () => string[]; errors: readonly
   verify: { args: () => ["--kubeconfig", missing], errors: [{ code: "file-unreadable", file: missing }] },
   status: { args: () => ["--kubeconfig", missing], errors: [{ code: "file-unreadable", file: missing }] },
   gather: { args: () => ["--kubeconfig", missing], errors: [{ code: "file-unreadable", file: missing }] },
+  "tunnel off": { args: () => ["--ssh", "core@10.0.0.5"], errors: [{ code: "switch-unconfirmed" }], code: 2 },
+  "tunnel on": { args: () => ["--ssh", "core@10.0.0.5"], errors: [{ code: "switch-unconfirmed" }], code: 2 },
   "teardown gate": {
     args: () => ["aws", "--config", project.configFile, "--kubeconfig", missing],
     errors: [{ code: "gate-blind", file: missing }],

@@ -122,6 +122,7 @@ describe("the diagnosis", () => {
       "broken: set-up-failed",
       observed(server({ ...alone, healthz: 0, wanted: false, failedStage: "konnectivity-certs" })),
     ],
+    ["broken: switched-off", observed(server({ switchedOff: true }))],
     ["broken: server-down", observed(server({ ...alone, healthz: 0 }), disconnected("refused"))],
     ["waiting: no-agent-yet", observed(server(alone))],
     ["waiting: agent-starts", observed(server(alone), agent({ readyz: 503 }))],

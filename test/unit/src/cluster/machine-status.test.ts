@@ -29,6 +29,20 @@ describe("the status of a machine", () => {
     for (const text of ["", "jq: error", "123456"]) expect(portOf(text)).toBe(8091);
   });
 
+  it("reports a tunnel that is switched off", () => {
+    const switchedOff = (selector: string) =>
+      parseProbe(
+        new Map([
+          ["tunnel", "ours"],
+          ["egress-selector", selector],
+        ]),
+      ).server?.switchedOff;
+    const direct = "- {name: cluster, connection: {proxyProtocol: Direct}}\n";
+    expect(switchedOff(direct)).toBe(true);
+    for (const selector of ["", "proxyProtocol: 'GRPC'", `proxyProtocol: HTTPConnect\n${direct}`])
+      expect(switchedOff(selector)).toBeUndefined();
+  });
+
   it("reports why a machine goes on without its tunnel, and which CA its server has", () => {
     const server = (sections: Record<string, string>) =>
       parseProbe(new Map(Object.entries({ tunnel: "ours", ...sections }))).server;

@@ -1,5 +1,5 @@
 import { labFolder } from "../../../../lab/folder.ts";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -33,6 +33,7 @@ import { labCommand } from "../../../../src/cli/lab.ts";
 import { ipiCommand } from "../../../../src/cli/ipi.ts";
 import { gatherCommand } from "../../../../src/cli/gather.ts";
 import { statusCommand } from "../../../../src/cli/status.ts";
+import { tunnelCommand } from "../../../../src/cli/tunnel.ts";
 import { teardownCommand } from "../../../../src/cli/teardown.ts";
 import { gateVariable } from "../../../../src/cluster/gate-override.ts";
 import { checkOptions, verifyCommand } from "../../../../src/cli/verify.ts";
@@ -132,6 +133,18 @@ async function asUser(id: number, act: () => Promise<unknown>): Promise<void> {
     await act();
   } finally {
     spy.mockRestore();
+  }
+}
+
+/** Switches the tunnel off on a machine that has one, and answers then with these lines of bash. */
+async function switchWith(lines: string): Promise<void> {
+  const ssh = `#!/bin/bash\ncat >/dev/null\ncase "$*" in *" plan") echo state=on; echo end=yes ;; *) ${lines} ;; esac\n`;
+  chmodSync(userFile("ssh", ssh), 0o755);
+  vi.stubEnv("PATH", `${folder}:${process.env.PATH ?? ""}`);
+  try {
+    await tunnelCommand(silent).parseAsync(["off", "--yes", "--ssh=core@10.0.0.5"], { from: "user" });
+  } finally {
+    vi.unstubAllEnvs();
   }
 }
 
@@ -490,6 +503,14 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
       }
     },
   ],
+  "switch-unconfirmed": [() => tunnelCommand(silent).parseAsync(["off", "--ssh=core@10.0.0.5"], { from: "user" })],
+  "switch-refused": [() => switchWith("echo refused=ended; echo end=yes")],
+  "switch-no-answer": [
+    () => tunnelCommand(silent).parseAsync(["on", "--yes", "--ssh=core@127.0.0.1.invalid"], { from: "user" }),
+  ],
+  "switch-unknown": [() => switchWith("exit 255")],
+  "switch-restored": [() => switchWith("echo log=error; echo result=restored; echo end=yes")],
+  "switch-not-ready": [() => switchWith("echo result=not-ready; echo end=yes")],
   "verify-lab-only": [
     () => {
       checkOptions({ kubeconfig: "kubeconfig", name: "local", finish: true });
