@@ -677,7 +677,7 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
     },
   ],
   "ipi-changed-meanwhile": [
-    async () => {
+    () => {
       replaceKeepingOriginal({
         file: userFile("a", "new"),
         before: Buffer.from("old"),
