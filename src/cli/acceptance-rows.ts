@@ -233,6 +233,31 @@ export const rows: readonly Row[] = [
     claim: "the commands of payload firewall --format azure and google work",
     answer: never("this command does not run them"),
   },
+  {
+    id: "clean-up-unit",
+    claim: "the clean-up outlives bootkube under systemd, and ends before openshift-install deletes the machine",
+    answer: never("this command does not read the unit's state"),
+  },
+  {
+    id: "switch-crictl",
+    claim: "tunnel off and tunnel on restart the kube-apiserver with crictl",
+    answer: never("this command does not switch the tunnel"),
+  },
+  {
+    id: "online-check",
+    claim: "config check --online asks a real registry with oc",
+    answer: never("this command does not ask the registry"),
+  },
+  {
+    id: "opentofu",
+    claim: "OpenTofu deploys and destroys the stacks",
+    answer: (run) => {
+      if (run.facts.preflight?.terraform?.program !== "tofu") return open("only a run with OpenTofu answers it");
+      return passed(run, "deploy", "plan", "destroy", "leftovers")
+        ? yes("deploy and destroy passed with OpenTofu")
+        : unfinished(run, "deploy", "plan", "destroy", "leftovers");
+    },
+  },
 ];
 
 /** The machine has booted with its payload: nothing else brings a tunnel. */

@@ -89,6 +89,8 @@ describe("the rows of docs/not-proved.md", () => {
     ...{ "cloud-permissions": "yes", fips: "not answered", ovn: "yes", "image-arguments": "yes", "status-crio": "yes" },
     ...{ "ipi-create-cluster": "not answered", "installer-tunnel": "not answered", "open-ports": "not answered" },
     "firewall-commands": "not answered",
+    ...{ "clean-up-unit": "not answered", "switch-crictl": "not answered", "online-check": "not answered" },
+    opentofu: "not answered",
   };
 
   it("are answered by a run that passed on a cloud", () => {
