@@ -138,6 +138,20 @@ function withoutInvalid(
   return rest;
 }
 
+/**
+ * A config for a use that needs only some of its top-level keys: problems with the others do not matter. An unknown key
+ * does, because it may be a misspelt one of these.
+ */
+export function onlyParts(partial: PartialConfig, parts: readonly string[]): PartialConfig {
+  const matters = (option: string) => parts.includes(option.split(".")[0] ?? "");
+  const problems = partial.problems.filter(
+    ({ code, options = [] }) =>
+      options.length === 0 ||
+      options.some((option) => matters(option) || (code === "option-unknown" && !option.includes("."))),
+  );
+  return { ...partial, problems, invalidOptions: partial.invalidOptions.filter(matters) };
+}
+
 /** So that the rest of a platform can be checked; problems with these are left out. */
 function withPlaceholders(format: ConfigFormat, config: Config): Config {
   const platforms = Object.entries(config.platforms).map(([name, options]) => {

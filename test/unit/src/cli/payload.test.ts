@@ -564,10 +564,10 @@ describe("the config file of payload commands", () => {
   });
 
   it("has its errors reported with those of the install folder", async () => {
-    const file = configFile("tunnel:\n  protocol: carrier-pigeon\nfirewall: 5\n");
+    const file = configFile("tunnel:\n  protocol: carrier-pigeon\ninstallDir: 5\n");
     expectRefused(
       await payload("build", folder(), "--out", folder(), "--config", file),
-      /config\.yaml:3:1: firewall is 5/,
+      /config\.yaml:3:1: installDir is 5/,
       /config\.yaml:2:3: tunnel\.protocol is "carrier-pigeon"/,
       /bootstrap\.ign cannot be read: it does not exist/,
     );
