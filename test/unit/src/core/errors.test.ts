@@ -435,7 +435,14 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
   ],
   "platform-not-configured": [() => teardown("report", "aws", "--config", userFile("local.yaml", "local: {}\n"))],
   "gate-blind": [
-    () => teardown("gate", "aws", "--kubeconfig", join(folder, "nothing")),
+    async () => {
+      vi.stubEnv("KUBECONFIG", join(folder, "nothing"));
+      try {
+        await teardown("gate", "aws");
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
     () => teardown("gate", "aws", "--kubeconfig", kubeconfigFor("https://127.0.0.1:1")),
   ],
   "gate-reason-missing": [
