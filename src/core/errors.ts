@@ -118,6 +118,7 @@ const sentences = {
   "file-unwritable": (p: { file: string; reason: string }) =>
     `${p.file} cannot be written: ${p.reason}; nothing was changed.`,
   "file-exists": (p: { file: string; advice: string }) => `${p.file} already exists and was not changed: ${p.advice}.`,
+  "folder-is-file": (p: { file: string }) => `${p.file} is a file: name its folder.`,
   "metadata-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not a metadata.json of openshift-install: ${p.detail}; restore the file, or set another installDir.`,
   "stream-invalid": (p: { file: string }) =>

@@ -42,6 +42,15 @@ async function createdFolder(change: (folder: string) => void = () => undefined,
   return folder;
 }
 
+it.each(["prepare", "restore", "check"])("ipi %s asks for the folder if it gets a file in it", async (word) => {
+  const file = join(newFolder(), "bootstrap.ign");
+  expect(await command("ipi", word, file)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `error: ${file} is a file: name its folder.\n`,
+  });
+});
+
 describe("ipi check", () => {
   it("says that a folder is not prepared, and how to do it", async () => {
     const folder = newFolder();
