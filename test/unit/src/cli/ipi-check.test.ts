@@ -61,6 +61,19 @@ describe("ipi check", () => {
     });
   });
 
+  it("says why a folder cannot be prepared, with the reasons of ipi prepare", async () => {
+    const folder = newFolder();
+    rmSync(join(folder, ".openshift_install_state.json"));
+    write(folder, "install-config.yaml", "{}");
+    const { stderr } = await command("ipi", "prepare", folder);
+    const reasons = stderr.match(/(?<=^error: ).+$/gm) ?? [];
+    expect(reasons).toHaveLength(2);
+    const { code, stdout } = await check(folder);
+    expect(code).toBe(1);
+    expect(stdout.match(/(?<=^wrong: ).+$/gm)).toEqual(reasons);
+    expect(stdout).not.toContain("ipi prepare");
+  });
+
   it("says that a folder is prepared, and the next command", async () => {
     const folder = await preparedFolder();
     expect(await check(folder)).toEqual({
