@@ -101,8 +101,8 @@ const sentences = {
     `${p.what} is ${p.found}, which cannot be used in Terraform code, because Terraform or cdktf would evaluate part of it as an expression: use another name.`,
 
   // The pointer
-  "pointer-url-invalid": (p: { found: string }) =>
-    `${p.found} is not a valid payload URL: use https://…, s3://bucket/key or gs://bucket/object.`,
+  "pointer-url-invalid": (p: { found: string; reason: string }) =>
+    `${p.found} is not a valid payload URL, because it ${p.reason}: use https://host/path, s3://bucket/key or gs://bucket/object (http://host/path only on a network that you trust with every secret of the cluster).`,
   "pointer-scheme-unknown": (p: { scheme: string }) =>
     `Ignition cannot fetch a payload with "${p.scheme}" in the supported releases: use https, s3 or gs (http only on a network that you trust with every secret of the cluster).`,
   "pointer-option-not-honoured": (p: { setting: string; scheme: string; reason: string }) =>
