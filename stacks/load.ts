@@ -40,6 +40,10 @@ export function namedConfigFile({ [configVariable]: named }: Environment): strin
   return named === "" ? undefined : named;
 }
 
+/** What to do if the config file that the environment names cannot be read. @returns undefined if it names none */
+export const environmentAdvice = (environment: Environment): string | undefined =>
+  namedConfigFile(environment) === undefined ? undefined : `check ${configVariable}`;
+
 export interface LoadOptions {
   /** Where an operator will run the command lines that are shown. @default - this process's */
   readonly workingDirectory?: string;
@@ -49,6 +53,8 @@ export interface LoadOptions {
    * @default false
    */
   readonly installDirRequired?: boolean;
+  /** What to do about a config file that cannot be read. @default - create it, or check its name */
+  readonly configAdvice?: string | undefined;
 }
 
 /** The user's files, and everything that is wrong with them. */
@@ -96,8 +102,13 @@ export interface InstallDirState {
  * @throws UserError if the config file cannot be read at all
  */
 export function load(file: string | undefined, options: LoadOptions = {}): Loaded {
-  const { workingDirectory = process.cwd(), installDirRequired = false } = options;
-  const { config: given, problems: inFile, invalidOptions, locate } = readPartialConfig(configFormat, file);
+  const { workingDirectory = process.cwd(), installDirRequired = false, configAdvice } = options;
+  const {
+    config: given,
+    problems: inFile,
+    invalidOptions,
+    locate,
+  } = readPartialConfig(configFormat, file, configAdvice);
   const config = file === undefined ? { ...given, platforms: labsWithDefaults() } : given;
   const problems = new Problems();
   const inConfigFolder = (path: string) => resolve(file === undefined ? workingDirectory : dirname(file), path);

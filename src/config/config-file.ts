@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { isObject } from "../core/ignition/config.ts";
 import { type Problem, type ProblemCode, problem, UserError } from "../core/errors.ts";
 import { withIpiPort } from "../core/konnectivity/agent-port.ts";
@@ -62,7 +63,9 @@ export interface PartialConfig {
 export function readPartialConfig(
   format: ConfigFormat,
   file: string | undefined,
-  advice = "create it with `npx konnectivity-bootstrap config init <platform>`, or check its name",
+  advice = file !== undefined && existsSync(file)
+    ? "check its name and its permissions"
+    : "create it with `npx konnectivity-bootstrap config init <platform>`, or check its name",
 ): PartialConfig {
   const yaml = file === undefined ? undefined : readYaml(file, advice);
   const locate = (found: Problem) => (yaml === undefined ? found : withPosition(found, yaml));

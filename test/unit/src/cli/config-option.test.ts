@@ -77,6 +77,28 @@ describe("the config file", () => {
   });
 });
 
+describe("a config file that cannot be read", () => {
+  const commands = [["status"], ["config", "check"], ["payload", "firewall"], ["teardown", "gate"]];
+
+  it.each(commands)("is to be checked where it is named: %s %s", async (...words) => {
+    const missing = join(root, "nope.yaml");
+    vi.stubEnv("KONNECTIVITY_CONFIG", missing);
+    const problem = `error: ${missing} cannot be read: it does not exist; check`;
+    expect((await command(...words)).stderr).toBe(`${problem} KONNECTIVITY_CONFIG.\n`);
+    expect((await command(...words, "--config", missing)).stderr).toBe(`${problem} --config.\n`);
+  });
+
+  it("is not to be created if it exists", async () => {
+    const project = mkdtempSync(join(root, "project-"));
+    mkdirSync(join(project, "konnectivity.yaml"));
+    const { code, stderr } = await runIn(project, environment, "config", "check");
+    expect([code, stderr]).toEqual([
+      1,
+      "error: konnectivity.yaml cannot be read: it is a folder; check its name and its permissions.\n",
+    ]);
+  });
+});
+
 describe("a config file that is not filled in yet", () => {
   const file = join(root, "to-fill-in.yaml");
   const installDir = join(project.folder, "ocp");
