@@ -78,7 +78,7 @@ export interface Loaded {
   readonly metadata?: Metadata;
   /** What a deploy saved beside the state. @default - nothing */
   readonly savedMetadata?: Metadata;
-  /** metadata.json cannot be read, or nobody knows where it is, which is among the problems. */
+  /** metadata.json cannot be read or is another cluster's, or nobody knows where it is, which is among the problems. */
   readonly metadataDamaged: boolean;
   /** @default - none is given, or it cannot be read */
   readonly stream?: Stream;
@@ -126,6 +126,17 @@ export function load(file: string | undefined, options: LoadOptions = {}): Loade
   const destroyable = stateFolder === undefined || deployed.some((platform) => platform in config.platforms);
   const needed = installDirRequired && inCloud(config) && !destroyable;
   if (needed && missing) problems.add(installDirUnusable(shown, "does not exist"));
+  const other = deployed.length > 0 ? undefined : otherPlatformOf(ofInstallDir?.metadata, config);
+  if (other !== undefined)
+    problems.add(
+      problem("option-invalid", {
+        option: "installDir",
+        found: `${shown}, which is the install folder of a cluster on ${other}`,
+        expected: `that of a cluster on ${cloudsIn(config)
+          .map(({ name }) => name)
+          .join(" or ")}`,
+      }),
+    );
   const metadataDamaged = problems.found.length > 0 || invalidOptions.includes("installDir");
 
   const hasBootstrapIgn = problems.attempt(() => isThere(bootstrapIgnOf(folder)));
@@ -152,7 +163,18 @@ export function load(file: string | undefined, options: LoadOptions = {}): Loade
 }
 
 /** Whether the config has a platform that a real cluster is on. */
-export const inCloud = ({ platforms }: Config) => configFormat.clouds.some(({ name }) => name in platforms);
+export const inCloud = (config: Config) => cloudsIn(config).length > 0;
+
+const cloudsIn = ({ platforms }: Config) => configFormat.clouds.filter(({ name }) => name in platforms);
+
+/** The cloud of a metadata.json, if the config has clouds, but not that one. */
+function otherPlatformOf(metadata: Metadata | undefined, config: Config): string | undefined {
+  const found = configFormat.clouds.filter((cloud) => cloud.metadata && metadata?.[cloud.metadata.key] !== undefined);
+  const wanted = cloudsIn(config);
+  // A platform without a part in metadata.json can be that of any cluster.
+  const fits = wanted.some((cloud) => cloud.metadata === undefined || found.includes(cloud));
+  return wanted.length === 0 || fits ? undefined : found[0]?.name;
+}
 
 /** Without the problems that follow from invalid values, which are reported themselves. */
 export function withoutConsequences(problems: readonly Problem[], invalidOptions: readonly string[]): Problem[] {
