@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { makePayload } from "../../../../src/core/bootstrap.ts";
+import { payloadVersion } from "../../../../src/core/ignition/record.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { pointerTo } from "../../../../src/core/ignition/pointer.ts";
 import { serializeIgnition } from "../../../../src/core/ignition/serialize.ts";
@@ -440,6 +441,7 @@ describe("payload inspect", () => {
     expectDone(json);
     const found = JSON.parse(json.stdout) as { added: { path: string }[]; diff: string };
     expect(found).toMatchObject({ kind: "payload", sha512, record: { release: "4.14-4.22" } });
+    expect(text.stdout).toMatch(new RegExp(`^payload   version ${payloadVersion}, for release 4\\.14-4\\.22\n`));
     expect(text.stdout).toContain(sha512);
     for (const { path } of found.added) expect(text.stdout).toContain(`  ${path} `);
     for (const line of found.diff.split("\n")) expect(text.stdout).toContain(line.trimEnd());
