@@ -45,7 +45,7 @@ export function configCommand(output: Output): Command {
       writeUserFiles([{ file, text: startingFile(configFormat, platform, file) }]);
       const check = ownCommand(["config", "check", ...(options.config === undefined ? [] : ["--config", file])]);
       if (options.json === true) output.json({ platform, file, next: check });
-      else output.text(inLines([`${file} is written. Fill it in, then run:`, `  ${check}`]));
+      else output.text(inLines([`Wrote ${file}. Fill it in, then run:`, `  ${check}`]));
     });
   withConfig(command.command("check"))
     .description("Check the config file and the files that it names, and list what a deploy creates")

@@ -58,7 +58,7 @@ export function createProgram(output: Output): Command {
     command
       .helpOption("-h, --help", "print help")
       .exitOverride()
-      .showHelpAfterError("(--help shows how)")
+      .showHelpAfterError("(see --help)")
       .configureHelp({ optionDescription, minWidthToWrap: 20 })
       .configureOutput({
         writeOut: (text) => {
