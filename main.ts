@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { loadStackClasses, synthesize } from "./stacks/app.ts";
 import { build } from "./stacks/build.ts";
-import { findConfigFile, load } from "./stacks/load.ts";
+import { environmentAdvice, findConfigFile, load } from "./stacks/load.ts";
 import { resolve } from "./stacks/resolve.ts";
 import { isUnderCdktf, terraformWarnings } from "./stacks/terraform-program.ts";
 import { describeProblem, UserError, type Warning } from "./src/core/errors.ts";
@@ -10,7 +10,7 @@ import { packageProblem } from "./src/runtime/packages.js";
 
 /** Config in, a bootstrap stack and a teardown stack for each of its platforms out. */
 async function main(): Promise<void> {
-  const loaded = load(findConfigFile(process.env));
+  const loaded = load(findConfigFile(process.env), { configAdvice: environmentAdvice(process.env) });
   const built = build(loaded, new Date());
   const resolved = resolve(loaded, built);
   const inputs = { ...resolved, warnings: [...terraformWarnings(process.env), ...resolved.warnings] };

@@ -40,6 +40,10 @@ export function namedConfigFile({ [configVariable]: named }: Environment): strin
   return named === "" ? undefined : named;
 }
 
+/** What to do if the config file that the environment names cannot be read. @returns undefined if it names none */
+export const environmentAdvice = (environment: Environment): string | undefined =>
+  namedConfigFile(environment) === undefined ? undefined : `check ${configVariable}`;
+
 export interface LoadOptions {
   /** Where an operator will run the command lines that are shown. @default - this process's */
   readonly workingDirectory?: string;
@@ -49,6 +53,8 @@ export interface LoadOptions {
    * @default false
    */
   readonly installDirRequired?: boolean;
+  /** What to do about a config file that cannot be read. @default - create it, or check its name */
+  readonly configAdvice?: string | undefined;
 }
 
 /** The user's files, and everything that is wrong with them. */
@@ -72,7 +78,7 @@ export interface Loaded {
   readonly metadata?: Metadata;
   /** What a deploy saved beside the state. @default - nothing */
   readonly savedMetadata?: Metadata;
-  /** metadata.json cannot be read, or nobody knows where it is, which is among the problems. */
+  /** metadata.json cannot be read or is another cluster's, or nobody knows where it is, which is among the problems. */
   readonly metadataDamaged: boolean;
   /** @default - none is given, or it cannot be read */
   readonly stream?: Stream;
@@ -96,8 +102,13 @@ export interface InstallDirState {
  * @throws UserError if the config file cannot be read at all
  */
 export function load(file: string | undefined, options: LoadOptions = {}): Loaded {
-  const { workingDirectory = process.cwd(), installDirRequired = false } = options;
-  const { config: given, problems: inFile, invalidOptions, locate } = readPartialConfig(configFormat, file);
+  const { workingDirectory = process.cwd(), installDirRequired = false, configAdvice } = options;
+  const {
+    config: given,
+    problems: inFile,
+    invalidOptions,
+    locate,
+  } = readPartialConfig(configFormat, file, configAdvice);
   const config = file === undefined ? { ...given, platforms: labsWithDefaults() } : given;
   const problems = new Problems();
   const inConfigFolder = (path: string) => resolve(file === undefined ? workingDirectory : dirname(file), path);
@@ -115,6 +126,17 @@ export function load(file: string | undefined, options: LoadOptions = {}): Loade
   const destroyable = stateFolder === undefined || deployed.some((platform) => platform in config.platforms);
   const needed = installDirRequired && inCloud(config) && !destroyable;
   if (needed && missing) problems.add(installDirUnusable(shown, "does not exist"));
+  const other = deployed.length > 0 ? undefined : otherPlatformOf(ofInstallDir?.metadata, config);
+  if (other !== undefined)
+    problems.add(
+      problem("option-invalid", {
+        option: "installDir",
+        found: `${shown}, which is the install folder of a cluster on ${other}`,
+        expected: `that of a cluster on ${cloudsIn(config)
+          .map(({ name }) => name)
+          .join(" or ")}`,
+      }),
+    );
   const metadataDamaged = problems.found.length > 0 || invalidOptions.includes("installDir");
 
   const hasBootstrapIgn = problems.attempt(() => isThere(bootstrapIgnOf(folder)));
@@ -141,7 +163,18 @@ export function load(file: string | undefined, options: LoadOptions = {}): Loade
 }
 
 /** Whether the config has a platform that a real cluster is on. */
-export const inCloud = ({ platforms }: Config) => configFormat.clouds.some(({ name }) => name in platforms);
+export const inCloud = (config: Config) => cloudsIn(config).length > 0;
+
+const cloudsIn = ({ platforms }: Config) => configFormat.clouds.filter(({ name }) => name in platforms);
+
+/** The cloud of a metadata.json, if the config has clouds, but not that one. */
+function otherPlatformOf(metadata: Metadata | undefined, config: Config): string | undefined {
+  const found = configFormat.clouds.filter((cloud) => cloud.metadata && metadata?.[cloud.metadata.key] !== undefined);
+  const wanted = cloudsIn(config);
+  // A platform without a part in metadata.json can be that of any cluster.
+  const fits = wanted.some((cloud) => cloud.metadata === undefined || found.includes(cloud));
+  return wanted.length === 0 || fits ? undefined : found[0]?.name;
+}
 
 /** Without the problems that follow from invalid values, which are reported themselves. */
 export function withoutConsequences(problems: readonly Problem[], invalidOptions: readonly string[]): Problem[] {

@@ -15,7 +15,7 @@ export function oneOfWords(words: readonly string[], output: Output, aliases: Al
     if (words.includes(text)) return text;
     const meant = aliases[text];
     if (meant !== undefined && words.includes(meant)) {
-      output.warnings([{ code: "alias", message: `${text} is named ${meant} here: ${meant} is used.` }]);
+      output.warnings([{ code: "alias", message: `${text} means ${meant} here.` }]);
       return meant;
     }
     const near = nearestTo(text, [...words, ...Object.keys(aliases)]);

@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from "node:path";
 import type { Command } from "commander";
-import { configVariable, findConfigFile, namedConfigFile } from "../../stacks/load.ts";
+import { configVariable, environmentAdvice, findConfigFile } from "../../stacks/load.ts";
 import type { Output } from "./output.ts";
 
 /** What `withConfig` adds to the options of a command. */
@@ -26,8 +26,7 @@ export function configFileFor({ config }: ConfigOptions): string | undefined {
 
 /** What to do about a config file that cannot be read. @default - what the reader advises */
 export function adviceFor({ config }: ConfigOptions): string | undefined {
-  if (typeof config === "string") return "check --config";
-  return namedConfigFile(process.env) === undefined ? undefined : `check ${configVariable}`;
+  return typeof config === "string" ? "check --config" : environmentAdvice(process.env);
 }
 
 /** Resolves a path of the config file, which is relative to that file. */

@@ -16,7 +16,7 @@ import { parseIgnition } from "../core/ignition/config.ts";
 import { releaseImageName } from "../core/konnectivity/image.ts";
 import { defaultAgentPort, isOpenBetweenMachines, openBetweenMachines } from "../core/konnectivity/agent-port.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
-import { type ConfigOptions, configFileFor, configOption, withConfig } from "./config-option.ts";
+import { adviceFor, type ConfigOptions, configFileFor, configOption, withConfig } from "./config-option.ts";
 import { describedStacks, type MadeResource } from "./described-stacks.ts";
 import { interruptible } from "./interruptible.ts";
 import { askOnline, describeOnline, type OnlineResult } from "./online.ts";
@@ -45,7 +45,7 @@ export function configCommand(output: Output): Command {
       writeUserFiles([{ file, text: startingFile(configFormat, platform, file) }]);
       const check = ownCommand(["config", "check", ...(options.config === undefined ? [] : ["--config", file])]);
       if (options.json === true) output.json({ platform, file, next: check });
-      else output.text(inLines([`${file} is written. Fill it in, then run:`, `  ${check}`]));
+      else output.text(inLines([`Wrote ${file}. Fill it in, then run:`, `  ${check}`]));
     });
   withConfig(command.command("check"))
     .description("Check the config file and the files that it names, and list what a deploy creates")
@@ -54,7 +54,7 @@ export function configCommand(output: Output): Command {
     .action(async (options: ConfigOptions & { online?: boolean; json?: boolean }) => {
       output.doing("Reading the config file");
       const file = configFileFor(options);
-      const inputs = readInputs(file, new Date(), { installDirRequired: true });
+      const inputs = readInputs(file, new Date(), { installDirRequired: true, configAdvice: adviceFor(options) });
       output.warnings(inputs.warnings);
       output.doing("Describing the stacks");
       const stacks = await describedStacks(inputs);

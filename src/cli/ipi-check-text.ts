@@ -67,7 +67,7 @@ function adviceFor({ stage, run, problems }: InstallCheck, folder: string, origi
   const dir = shellPath(folder);
   switch (stage) {
     case "not prepared":
-      return [`npx konnectivity-bootstrap ipi prepare ${dir}`];
+      return problems.length > 0 ? [] : [`npx konnectivity-bootstrap ipi prepare ${dir}`];
     case "missing":
       return [
         original === undefined

@@ -59,7 +59,8 @@ function prepare(folder: string, options: PrepareOptions, output: Output): void 
         prepareFolder(found, partial?.config.ipiTunnel ?? readTunnel({}), new Date()),
       ),
     );
-  const metadata = problems.attempt(() => metadataOf(configFormat, folder));
+  const noFolder = problems.found.some(({ code }) => code === "folder-is-file");
+  const metadata = noFolder ? undefined : problems.attempt(() => metadataOf(configFormat, folder));
   if (found === undefined || preparation === undefined || problems.found.length > 0)
     throw new UserError(
       ...problems.found.map((one) => (one.position === undefined ? (partial?.locate(one) ?? one) : one)),

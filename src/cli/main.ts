@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { Command, CommanderError, Help, type Option } from "commander";
+import { Command, CommanderError, Help, InvalidArgumentError, type Option } from "commander";
 import { description, version } from "../core/package.ts";
 import { describeProblem, type ProblemCode, UserError } from "../core/errors.ts";
 import { payloadVersion } from "../core/ignition/record.ts";
@@ -53,11 +53,12 @@ export function createProgram(output: Output): Command {
     .addCommand(completionCommand(output));
   // Commands that are added do not inherit these settings.
   for (const command of withSubcommands(program)) {
+    refuseEmptyPaths(command);
     if (command.commands.length > 0) command.helpCommand("help [command]", "Print help for a command");
     command
       .helpOption("-h, --help", "print help")
       .exitOverride()
-      .showHelpAfterError("(--help shows how)")
+      .showHelpAfterError("(see --help)")
       .configureHelp({ optionDescription, minWidthToWrap: 20 })
       .configureOutput({
         writeOut: (text) => {
@@ -69,6 +70,28 @@ export function createProgram(output: Output): Command {
       });
   }
   return program;
+}
+
+/** What an argument or an option names, by the word that the help has for its value. */
+const pathKinds: Readonly<Record<string, string>> = {
+  file: "a file",
+  dir: "a folder",
+  folder: "a folder",
+  "install-dir": "a folder",
+};
+
+/** An unset shell variable becomes an empty path, and that would mean the working directory. */
+function refuseEmptyPaths(command: Command): void {
+  const refuseEmpty = (kind: string) => (text: string) => {
+    if (text === "") throw new InvalidArgumentError(`Name ${kind}.`);
+    return text;
+  };
+  const options = command.options.map((option) => [/<(.+)>/.exec(option.flags)?.[1], option] as const);
+  const args = command.registeredArguments.map((argument) => [argument.name(), argument] as const);
+  for (const [name = "", one] of [...options, ...args]) {
+    const kind = pathKinds[name];
+    if (kind !== undefined && one.parseArg === undefined) one.argParser(refuseEmpty(kind));
+  }
 }
 
 const withSubcommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withSubcommands)];

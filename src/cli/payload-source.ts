@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { configFormat } from "../../stacks/platforms.ts";
-import { type Config, type PartialConfig, readPartialConfig } from "../config/config-file.ts";
+import { type Config, onlyParts, type PartialConfig, readPartialConfig } from "../config/config-file.ts";
 import { bootstrapIgnOf, readInstallDir } from "../config/install-dir.ts";
 import type { Metadata } from "../config/metadata.ts";
 import { aboutFile, Problems, UserError, type Warning } from "../core/errors.ts";
@@ -47,7 +47,10 @@ export function usePayloadSource<T>(
   }
 }
 
-/** The config file of the options, read. Its problems are collected. */
+/**
+ * The config file of the options, read for its tunnel and its installDir. Problems with these are collected; platforms
+ * may still have to be filled in.
+ */
 export function readConfigOf(
   options: ConfigOptions,
   problems: Problems,
@@ -57,7 +60,10 @@ export function readConfigOf(
     return { configFile };
   });
   const partial =
-    found && problems.attempt(() => readPartialConfig(configFormat, found.configFile, adviceFor(options)));
+    found &&
+    problems.attempt(() =>
+      onlyParts(readPartialConfig(configFormat, found.configFile, adviceFor(options)), ["tunnel", "installDir"]),
+    );
   problems.add(...(partial?.problems ?? []));
   return { configFile: found?.configFile, partial };
 }

@@ -53,7 +53,7 @@ export function describePayload(found: InspectedPayload, compared?: Comparison):
   const { record, added } = found;
   const width = Math.max(...added.map(({ path }) => path.length));
   return inLines([
-    `payload   of konnectivity-bootstrap ${record.version}, for release ${record.release}`,
+    `payload   version ${record.version}, for release ${record.release}`,
     `size      ${found.bytes} bytes, of which the tunnel is ${found.addedBytes}`,
     `sha512    ${found.sha512}`,
     ...describeSinceBuild(found.sinceBuild),

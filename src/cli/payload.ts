@@ -57,7 +57,7 @@ export function payloadCommand(output: Output): Command {
   withConfig(command.command("build"))
     .description("Build the payload from bootstrap.ign, and with --url the pointer for user data")
     .argument(...installDir)
-    .requiredOption("--out <dir>", "folder to write payload.ign and pointer.ign to", folderName)
+    .requiredOption("--out <dir>", "folder to write payload.ign and pointer.ign to")
     .option("--url <url>", "address of the payload for the machine: https://, s3:// or gs://")
     .option("--ca-bundle <file>", "PEM certificates to trust for that address (https only)")
     .option("--http-proxy <url>", "proxy for http:// addresses")
@@ -184,11 +184,6 @@ function build(folder: string | undefined, options: BuildOptions, output: Output
     });
   else output.text(describeBuild({ source, payload, payloadFile, pointer, pointerFile }));
   return true;
-}
-
-function folderName(text: string): string {
-  if (text === "") throw new InvalidArgumentError("Name a folder.");
-  return text;
 }
 
 function wholeSeconds(text: string): number {

@@ -5,7 +5,7 @@ import { configFormat } from "../../stacks/platforms.ts";
 import { labNameIn } from "../config/config-file.ts";
 import { defaultLabName } from "../core/lab-layout.ts";
 import { UserError, problem } from "../core/errors.ts";
-import { configFileFor, type ConfigOptions, shownPath } from "./config-option.ts";
+import { adviceFor, configFileFor, type ConfigOptions, shownPath } from "./config-option.ts";
 import { findKubeconfig } from "./teardown-options.ts";
 
 /** A lab on this machine. */
@@ -40,7 +40,7 @@ export async function configuredSubject(options: ConfigOptions, flags: string): 
     const reason = `there is no config file, and no lab named ${defaultLabName} runs`;
     throw new UserError(problem("subject-unknown", { reason, flags }));
   }
-  const loaded = load(configFile);
+  const loaded = load(configFile, { configAdvice: adviceFor(options) });
   if (loaded.problems.length > 0) throw new UserError(...loaded.problems);
   const { config } = loaded;
   const lab = configFormat.platforms.find(

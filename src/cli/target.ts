@@ -6,6 +6,7 @@ import type { Target } from "../cluster/collect.ts";
 import { Problems, UserError, problem, type Warning } from "../core/errors.ts";
 import { shellWord } from "../core/shell-word.ts";
 import {
+  adviceFor,
   configFileFor,
   type ConfigOptions,
   inConfigFolder,
@@ -123,7 +124,7 @@ async function machineDeployedHere(options: ConfigOptions) {
   const configFile = configFileFor(options);
   const { load } = await import("../../stacks/load.ts");
   const { deployedMachine } = await import("./deployed-state.ts");
-  const loaded = load(configFile);
+  const loaded = load(configFile, { configAdvice: adviceFor(options) });
   if (loaded.problems.length > 0) throw new UserError(...loaded.problems);
   return { machine: await deployedMachine(deploymentOf(loaded)), configFile };
 }

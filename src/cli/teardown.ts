@@ -6,6 +6,7 @@ import type { ReportRow } from "../cluster/leftovers.ts";
 import { platformNames } from "../../stacks/platforms.ts";
 import { namespace } from "../core/konnectivity/names.ts";
 import { inLines } from "../core/printable.ts";
+import { mustBeReadable } from "../files/user-file.ts";
 import { labFolder } from "../../lab/folder.ts";
 import { installerNames, oneOfWords } from "./choice.ts";
 import { configFileFor, noteConfig, withConfig } from "./config-option.ts";
@@ -102,6 +103,8 @@ function targetFor(
   command: Command,
   output: Output,
 ): TeardownTarget {
+  // Not knowing the cluster would be no reason to fail for a sweep, and the gate would offer to be opened by hand.
+  if (options.kubeconfig !== undefined) mustBeReadable(options.kubeconfig, "check --kubeconfig");
   const target = teardownTarget(platform, options);
   if (target === undefined)
     command.error("error: name the platform, or give --kubeconfig", { code: "commander.missingArgument" });

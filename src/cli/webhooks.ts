@@ -1,20 +1,13 @@
 import { Command } from "commander";
-import { configFormat } from "../../stacks/platforms.ts";
-import { readConfig } from "../config/config-file.ts";
 import { readBootstrapIgn } from "../config/install-dir.ts";
+import { Problems, UserError } from "../core/errors.ts";
 import { parseIgnition } from "../core/ignition/config.ts";
 import { readManifests } from "../core/ignition/manifests.ts";
 import { inLines } from "../core/printable.ts";
 import { type CalledEndpoint, calledEndpoints, type EndpointOptions, type Meaning } from "../core/webhooks.ts";
-import {
-  adviceFor,
-  type ConfigOptions,
-  configFileFor,
-  inConfigFolder,
-  noteConfig,
-  withConfig,
-} from "./config-option.ts";
+import { type ConfigOptions, inConfigFolder, noteConfig, withConfig } from "./config-option.ts";
 import { jsonOption, type Output } from "./output.ts";
+import { readConfigOf } from "./payload-source.ts";
 
 interface WebhooksOptions extends ConfigOptions {
   readonly kubeconfig?: string;
@@ -33,9 +26,11 @@ export function webhooksCommand(output: Output): Command {
     .option("--kubeconfig <file>", "kubeconfig of a cluster, to list what it declares; with a folder, both")
     .option(...jsonOption)
     .action(async (folder: string | undefined, options: WebhooksOptions, command: Command) => {
-      const configFile = configFileFor(options);
+      const problems = new Problems();
+      const { configFile, partial } = readConfigOf(options, problems);
       noteConfig(output, options, configFile);
-      const { tunnel, installDir } = readConfig(configFormat, configFile, adviceFor(options));
+      if (partial === undefined || problems.found.length > 0) throw new UserError(...problems.found);
+      const { tunnel, installDir } = partial.config;
       const ofConfig = configFile === undefined ? undefined : inConfigFolder(configFile, installDir);
       const { kubeconfig } = options;
       const source = folder ?? (kubeconfig === undefined ? ofConfig : undefined);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { isObject } from "../core/ignition/config.ts";
 import { type Problem, type ProblemCode, problem, UserError } from "../core/errors.ts";
 import { withIpiPort } from "../core/konnectivity/agent-port.ts";
@@ -62,7 +63,9 @@ export interface PartialConfig {
 export function readPartialConfig(
   format: ConfigFormat,
   file: string | undefined,
-  advice = "create it with `npx konnectivity-bootstrap config init <platform>`, or check its name",
+  advice = file !== undefined && existsSync(file)
+    ? "check its name and its permissions"
+    : "create it with `npx konnectivity-bootstrap config init <platform>`, or check its name",
 ): PartialConfig {
   const yaml = file === undefined ? undefined : readYaml(file, advice);
   const locate = (found: Problem) => (yaml === undefined ? found : withPosition(found, yaml));
@@ -136,6 +139,20 @@ function withoutInvalid(
     else if (key !== undefined) Reflect.deleteProperty(rest, key);
   }
   return rest;
+}
+
+/**
+ * A config for a use that needs only some of its top-level keys: problems with the others do not matter. An unknown key
+ * does, because it may be a misspelt one of these.
+ */
+export function onlyParts(partial: PartialConfig, parts: readonly string[]): PartialConfig {
+  const matters = (option: string) => parts.includes(option.split(".")[0] ?? "");
+  const problems = partial.problems.filter(
+    ({ code, options = [] }) =>
+      options.length === 0 ||
+      options.some((option) => matters(option) || (code === "option-unknown" && !option.includes("."))),
+  );
+  return { ...partial, problems, invalidOptions: partial.invalidOptions.filter(matters) };
 }
 
 /** So that the rest of a platform can be checked; problems with these are left out. */

@@ -14,6 +14,8 @@ const advice = 'use the folder in which "openshift-install create ignition-confi
 
 /** Reads what openshift-install wrote into its folder, as far as "create cluster" depends on it. */
 export function readInstallFolder(path: string): InstallFolder {
+  // Otherwise each file in it would have the same problem.
+  if (isFile(path)) throw new UserError(problem("folder-is-file", { file: path }));
   const problems = new Problems();
   const read = (name: string) => problems.attempt(() => readSmallFile(join(path, name), largest, advice));
   const bootstrapIgn = read(bootstrapName);
@@ -33,6 +35,14 @@ export function readInstallFolder(path: string): InstallFolder {
     ...(state !== undefined && { stateText: state.toString("utf8") }),
     machineConfigs: Object.fromEntries(machineConfigs),
   };
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    return false; // Why is reported where its files are read.
+  }
 }
 
 /** Reads the log of openshift-install. @returns an empty text if there is none */

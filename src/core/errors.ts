@@ -101,8 +101,8 @@ const sentences = {
     `${p.what} is ${p.found}, which cannot be used in Terraform code, because Terraform or cdktf would evaluate part of it as an expression: use another name.`,
 
   // The pointer
-  "pointer-url-invalid": (p: { found: string }) =>
-    `${p.found} is not a valid payload URL: use https://…, s3://bucket/key or gs://bucket/object.`,
+  "pointer-url-invalid": (p: { found: string; reason: string }) =>
+    `${p.found} is not a valid payload URL, because it ${p.reason}: use https://host/path, s3://bucket/key or gs://bucket/object (http://host/path only on a network that you trust with every secret of the cluster).`,
   "pointer-scheme-unknown": (p: { scheme: string }) =>
     `Ignition cannot fetch a payload with "${p.scheme}" in the supported releases: use https, s3 or gs (http only on a network that you trust with every secret of the cluster).`,
   "pointer-option-not-honoured": (p: { setting: string; scheme: string; reason: string }) =>
@@ -118,6 +118,7 @@ const sentences = {
   "file-unwritable": (p: { file: string; reason: string }) =>
     `${p.file} cannot be written: ${p.reason}; nothing was changed.`,
   "file-exists": (p: { file: string; advice: string }) => `${p.file} already exists and was not changed: ${p.advice}.`,
+  "folder-is-file": (p: { file: string }) => `${p.file} is a file: name its folder.`,
   "metadata-invalid": (p: { file: string; detail: string }) =>
     `${p.file} is not a metadata.json of openshift-install: ${p.detail}; restore the file, or set another installDir.`,
   "stream-invalid": (p: { file: string }) =>

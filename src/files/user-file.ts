@@ -1,4 +1,5 @@
 import {
+  accessSync,
   closeSync,
   constants,
   fchmodSync,
@@ -45,6 +46,16 @@ export function readSmallFile(file: string, maxBytes: number, advice: string): B
     throw refuse(reasonOf(error));
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Throws a UserError if a file cannot be read. Reads nothing: what comes from a pipe can be read only once. */
+export function mustBeReadable(file: string, advice: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+    if (statSync(file).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+  } catch (error) {
+    throw new UserError(problem("file-unreadable", { file, reason: reasonOf(error), advice }));
   }
 }
 

@@ -80,6 +80,20 @@ describe("the config file", () => {
     expect(said).not.toContainEqual(expect.stringContaining("there is no metadata.json"));
   });
 
+  it("is reported once for the install folder of a cluster on another platform", () => {
+    const { clusterName, infraID, clusterID } = metadata;
+    const onAws = { clusterName, infraID, clusterID, aws: { region: "eu-central-1" } };
+    const withAws = (google: object) => mistakesOf(changedExample("google", google), { metadata: onAws, files });
+    const said = [
+      "installDir is ocp, which is the install folder of a cluster on aws; expected that of a cluster on google.",
+    ];
+    expect(withAws({})).toEqual(said);
+    expect(withAws({ project: undefined, region: undefined })).toEqual(said);
+    // A config can have several platforms, and metadata.json can name none of them.
+    expect(mistakesOf({ ...changedExample("google"), aws: exampleOf("aws").config.aws }, { metadata: onAws, files })).not.toContainEqual(expect.stringContaining("install folder of a cluster")); // prettier-ignore
+    expect(mistakes({}, { metadata: { clusterName, infraID, clusterID } }, { region: "eu-central-1" })).toEqual([]);
+  });
+
   it("is reported once for a wrong value, not for what follows from it", () => {
     expect(mistakes({}, {}, { privateSubnet: "x" })).toHaveLength(1);
     expect(mistakes({}, {}, { internalApiTargetGroupArn: "x" })).toHaveLength(1);

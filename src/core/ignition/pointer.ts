@@ -35,8 +35,10 @@ const defaultTotalTimeoutSeconds = 1800;
 export function pointerTo(props: PointerProps): Pointer {
   const { url, sha512, caBundle, proxy, totalTimeoutSeconds } = props;
   const parsed = isPlainUrl(url) ? new URL(url) : undefined;
-  if (parsed?.host === undefined || parsed.host === "" || parsed.pathname.length < 2)
-    throw new UserError(problem("pointer-url-invalid", { found: JSON.stringify(withoutQuery(url)) }));
+  const invalid = (reason: string) =>
+    new UserError(problem("pointer-url-invalid", { found: JSON.stringify(withoutQuery(url)), reason }));
+  if (parsed === undefined || parsed.host === "") throw invalid("is not a complete URL");
+  if (parsed.pathname.length < 2) throw invalid("has no path to a file");
   const scheme = schemes[parsed.protocol as keyof typeof schemes] as (typeof schemes)[keyof typeof schemes] | undefined;
   if (scheme === undefined)
     throw new UserError(problem("pointer-scheme-unknown", { scheme: parsed.protocol.slice(0, -1) }));

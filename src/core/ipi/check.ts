@@ -27,7 +27,7 @@ export interface InstallCheck {
     | "discarded"
     /** It uses a bootstrap.ign without a tunnel. */
     | "without tunnel";
-  /** Why it would not use the payload, or what is wrong with it. Only while it is prepared or damaged. */
+  /** Why it would not use a payload, or what is wrong with it. Only before "create cluster" has read bootstrap.ign. */
   readonly problems: readonly Problem[];
   /** The payload that openshift-install has in its state file: the proof that it was taken. @default - it has none */
   readonly taken?: { readonly bytes: number; readonly sha512: string };
@@ -48,14 +48,16 @@ export function checkInstall(folder: InstallFolder, run: CreateClusterRun | unde
       ? "damaged"
       : stageOf(folder, { onDisk: payload !== undefined, inState: taken !== undefined }, current);
   if (stage === "damaged" && damage !== undefined) problems.add(...damage);
-  if (stage === "prepared" && payload !== undefined) {
+  const { bootstrapIgn } = folder;
+  if ((stage === "prepared" || stage === "not prepared") && bootstrapIgn !== undefined) {
     problems.add(...folderProblems(folder, state));
-    const config = problems.attempt(() => parseIgnition(ignitionText(payload)));
+    const config = problems.attempt(() => parseIgnition(ignitionText(bootstrapIgn)));
     if (config !== undefined) problems.add(...configProblems(config, now));
   }
+  const before: readonly InstallCheck["stage"][] = ["not prepared", "prepared", "damaged"];
   return {
     stage,
-    problems: stage === "prepared" || stage === "damaged" ? problems.found : [],
+    problems: before.includes(stage) ? problems.found : [],
     ...(taken !== undefined && { taken }),
     ...(current !== undefined && { run: current }),
   };

@@ -164,7 +164,8 @@ describe("the aws part of a config", () => {
   });
 
   it("needs a region from somewhere", () => {
-    const { aws: _, ...without } = metadata;
+    const { clusterName, infraID } = metadata;
+    const without = { clusterName, infraID };
     expect(mistakes({}, {}, { metadata: without })).toEqual([
       "aws.region is missing; expected the cluster's region (metadata.json does not contain it).",
     ]);

@@ -280,7 +280,8 @@ describe("the google part of a config", () => {
   });
 
   it("needs project and region from somewhere", () => {
-    const { gcp: _, ...without } = metadata;
+    const { clusterName, infraID } = metadata;
+    const without = { clusterName, infraID };
     expect(mistakes({}, {}, { metadata: without })).toEqual([
       "google.project is missing; expected the cluster's project (metadata.json does not contain it).",
       "google.region is missing; expected the cluster's region (metadata.json does not contain it).",

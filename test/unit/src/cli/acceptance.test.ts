@@ -578,7 +578,7 @@ describe("the command", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(linesOf(stderr)).toEqual([
       "error: There is no terminal to ask for consent: give --yes to deploy and destroy without questions.",
-      "(--help shows how)",
+      "(see --help)",
     ]);
   });
 

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { command, program, runIn } from "../../../support/cli.ts";
+import { installFiles, writeFiles } from "../../../support/install-folder.ts";
 import { Project } from "../../../support/stacks.ts";
 
 const root = mkdtempSync(join(tmpdir(), "konnectivity-bootstrap-config-option-"));
@@ -73,6 +74,71 @@ describe("the config file", () => {
     const named = await runIn(root, { ...environment, KONNECTIVITY_CONFIG: "konnectivity.yaml" }, "config", "check");
     expect(named).toMatchObject({ code: 1, stdout: "" });
     expect(named.stderr).toContain("error: konnectivity.yaml cannot be read: it does not exist");
+  });
+});
+
+describe("a config file that cannot be read", () => {
+  const commands = [["status"], ["config", "check"], ["payload", "firewall"], ["teardown", "gate"]];
+
+  it.each(commands)("is to be checked where it is named: %s %s", async (...words) => {
+    const missing = join(root, "nope.yaml");
+    vi.stubEnv("KONNECTIVITY_CONFIG", missing);
+    const problem = `error: ${missing} cannot be read: it does not exist; check`;
+    expect((await command(...words)).stderr).toBe(`${problem} KONNECTIVITY_CONFIG.\n`);
+    expect((await command(...words, "--config", missing)).stderr).toBe(`${problem} --config.\n`);
+  });
+
+  it("is not to be created if it exists", async () => {
+    const project = mkdtempSync(join(root, "project-"));
+    mkdirSync(join(project, "konnectivity.yaml"));
+    const { code, stderr } = await runIn(project, environment, "config", "check");
+    expect([code, stderr]).toEqual([
+      1,
+      "error: konnectivity.yaml cannot be read: it is a folder; check its name and its permissions.\n",
+    ]);
+  });
+});
+
+describe("a config file that is not filled in yet", () => {
+  const file = join(root, "to-fill-in.yaml");
+  const installDir = join(project.folder, "ocp");
+  const out = join(root, "out");
+  const ipiFolder = join(root, "ipi");
+  const commands = [
+    ["payload", "build", installDir, "--out", out],
+    ["payload", "inspect", join(out, "payload.ign")],
+    ["payload", "firewall", installDir],
+    ["webhooks", installDir],
+    ["ipi", "prepare", ipiFolder],
+  ];
+  /** What `config init` writes, with this at its end. */
+  async function fillIn(text: string): Promise<void> {
+    rmSync(file, { force: true });
+    expect((await command("config", "init", "aws", "--config", file)).code).toBe(0);
+    appendFileSync(file, text);
+  }
+
+  it("can be used by the commands that need only its tunnel", async () => {
+    await fillIn("tunnel: { port: 9601 }\nstate: { local: 5 }\nfirewall: maybe\n");
+    mkdirSync(ipiFolder);
+    writeFiles(ipiFolder, installFiles());
+    for (const words of commands) {
+      const { code, stderr } = await command(...words, "--config", file, "--json");
+      expect({ words, code, errors: stderr.match(/^error.*$/gm) }).toEqual({ words, code: 0, errors: null });
+    }
+    expect(await ruleOf("--config", file)).toEqual([file, 9601]);
+    expect((await command("config", "check", "--config", file)).stderr).toContain("aws.vpcId");
+  });
+
+  it("has problems with its tunnel, its installDir and its keys reported", async () => {
+    await fillIn("tunnel: { port: 6443 }\ntunel: off\n");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace("installDir: ocp", "installDir: 5"));
+    for (const words of commands) {
+      const { code, stderr } = await command(...words, "--config", file);
+      expect({ words, code }).toEqual({ words, code: 1 });
+      expect(stderr.match(/(?<=:\d+: )[\w.]+ is /g)).toEqual(["installDir is ", "tunnel.port is ", "tunel is "]);
+    }
   });
 });
 

@@ -120,7 +120,8 @@ describe("config init", () => {
     const file = join(root, "gcp.yaml");
     expect(await command("config", "init", "gcp", "--config", file)).toMatchObject({
       code: 0,
-      stderr: "warning: gcp is named google here: google is used.\n",
+      stdout: `Wrote ${file}. Fill it in, then run:\n  npx konnectivity-bootstrap config check --config ${file}\n`,
+      stderr: "warning: gcp means google here.\n",
     });
     expect(parse(readFileSync(file, "utf8"))).toHaveProperty("google");
   });

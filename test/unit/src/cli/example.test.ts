@@ -171,7 +171,7 @@ describe("example", () => {
     const folder = newFolder();
     expect(await example(folder, "gcp")).toMatchObject({
       code: 0,
-      stderr: "warning: gcp is named google here: google is used.\n",
+      stderr: "warning: gcp means google here.\n",
     });
     expect(parse(readFileSync(join(folder, "konnectivity.yaml"), "utf8"))).toHaveProperty("google");
   });

@@ -42,6 +42,15 @@ async function createdFolder(change: (folder: string) => void = () => undefined,
   return folder;
 }
 
+it.each(["prepare", "restore", "check"])("ipi %s asks for the folder if it gets a file in it", async (word) => {
+  const file = join(newFolder(), "bootstrap.ign");
+  expect(await command("ipi", word, file)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `error: ${file} is a file: name its folder.\n`,
+  });
+});
+
 describe("ipi check", () => {
   it("says that a folder is not prepared, and how to do it", async () => {
     const folder = newFolder();
@@ -50,6 +59,19 @@ describe("ipi check", () => {
       stdout: `payload   none: bootstrap.ign has no tunnel\n  → npx konnectivity-bootstrap ipi prepare ${folder}\n`,
       stderr: "",
     });
+  });
+
+  it("says why a folder cannot be prepared, with the reasons of ipi prepare", async () => {
+    const folder = newFolder();
+    rmSync(join(folder, ".openshift_install_state.json"));
+    write(folder, "install-config.yaml", "{}");
+    const { stderr } = await command("ipi", "prepare", folder);
+    const reasons = stderr.match(/(?<=^error: ).+$/gm) ?? [];
+    expect(reasons).toHaveLength(2);
+    const { code, stdout } = await check(folder);
+    expect(code).toBe(1);
+    expect(stdout.match(/(?<=^wrong: ).+$/gm)).toEqual(reasons);
+    expect(stdout).not.toContain("ipi prepare");
   });
 
   it("says that a folder is prepared, and the next command", async () => {

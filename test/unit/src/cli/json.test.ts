@@ -81,7 +81,7 @@ const failures: Readonly<Record<string, { args: () => string[]; errors: readonly
   "tunnel on": { args: () => ["--ssh", "core@10.0.0.5"], errors: [{ code: "switch-unconfirmed" }], code: 2 },
   "teardown gate": {
     args: () => ["aws", "--config", project.configFile, "--kubeconfig", missing],
-    errors: [{ code: "gate-blind", file: missing }],
+    errors: [{ code: "file-unreadable", file: missing }],
   },
   "teardown sweep": {
     args: () => ["aws", "--config", missing],

@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../../../src/cli/main.ts";
 import { outputTo } from "../../../../src/cli/output.ts";
-import { command } from "../../../support/cli.ts";
+import { command, runIn } from "../../../support/cli.ts";
 import { helpPages } from "../../../support/help.ts";
 import { projectFile, projectRoot } from "../../../../src/runtime/project-files.js";
 
@@ -26,6 +29,37 @@ it("starts without loading cdktf, which takes longer than everything else", () =
   const packages = packagesOf(main);
   expect(packages).toContain("commander");
   expect(packages).not.toContain("cdktf");
+});
+
+describe("an empty path", () => {
+  // Like that of an unset shell variable.
+  it("does not write to the working directory", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "empty-path-"));
+    const { code, stderr } = await runIn(folder, process.env, "example", "", "--platform", "aws");
+    expect(stderr).toMatch(/ is invalid.* Name a folder\.\n/);
+    expect(code).toBe(2);
+    expect(readdirSync(folder)).toEqual([]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ["a folder", ["ipi", "prepare", ""]],
+    ["a folder", ["ipi", "restore", ""]],
+    ["a folder", ["ipi", "check", ""]],
+    ["a folder", ["payload", "build", "", "--out", "out"]],
+    ["a folder", ["payload", "build", "--out", ""]],
+    ["a folder", ["payload", "firewall", ""]],
+    ["a folder", ["webhooks", ""]],
+    ["a folder", ["acceptance", "aws", "--dry-run", "--out", ""]],
+    ["a file", ["payload", "inspect", ""]],
+    ["a file", ["config", "check", "--config", ""]],
+    ["a file", ["gather", "--out="]],
+    ["a file", ["teardown", "sweep", "--kubeconfig", ""]],
+  ])("is refused: name %s (%j)", async (kind, words) => {
+    const { code, stderr } = await command(...words);
+    expect(stderr).toMatch(new RegExp(` is invalid.* Name ${kind}\\.\n`));
+    expect(code).toBe(2);
+  });
 });
 
 describe("help", () => {

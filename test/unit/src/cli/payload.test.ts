@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { makePayload } from "../../../../src/core/bootstrap.ts";
+import { payloadVersion } from "../../../../src/core/ignition/record.ts";
 import { readTunnel } from "../../../../src/core/konnectivity/options.ts";
 import { pointerTo } from "../../../../src/core/ignition/pointer.ts";
 import { serializeIgnition } from "../../../../src/core/ignition/serialize.ts";
@@ -440,6 +441,7 @@ describe("payload inspect", () => {
     expectDone(json);
     const found = JSON.parse(json.stdout) as { added: { path: string }[]; diff: string };
     expect(found).toMatchObject({ kind: "payload", sha512, record: { release: "4.14-4.22" } });
+    expect(text.stdout).toMatch(new RegExp(`^payload   version ${payloadVersion}, for release 4\\.14-4\\.22\n`));
     expect(text.stdout).toContain(sha512);
     for (const { path } of found.added) expect(text.stdout).toContain(`  ${path} `);
     for (const line of found.diff.split("\n")) expect(text.stdout).toContain(line.trimEnd());
@@ -564,10 +566,10 @@ describe("the config file of payload commands", () => {
   });
 
   it("has its errors reported with those of the install folder", async () => {
-    const file = configFile("tunnel:\n  protocol: carrier-pigeon\nfirewall: 5\n");
+    const file = configFile("tunnel:\n  protocol: carrier-pigeon\ninstallDir: 5\n");
     expectRefused(
       await payload("build", folder(), "--out", folder(), "--config", file),
-      /config\.yaml:3:1: firewall is 5/,
+      /config\.yaml:3:1: installDir is 5/,
       /config\.yaml:2:3: tunnel\.protocol is "carrier-pigeon"/,
       /bootstrap\.ign cannot be read: it does not exist/,
     );

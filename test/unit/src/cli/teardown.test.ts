@@ -97,6 +97,21 @@ describe.each(["gate", "sweep"] as const)("teardown %s without a platform", (ste
     });
   });
 
+  it.each([
+    ["does not exist", join(project.folder, "nope"), "it does not exist"],
+    ["is a folder", project.folder, "it is a folder"],
+  ])("fails if the file of --kubeconfig %s", async (_, kubeconfig, reason) => {
+    const alone = await command("teardown", step, "--kubeconfig", kubeconfig);
+    expect(alone).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `error: ${kubeconfig} cannot be read: ${reason}; check --kubeconfig.\n`,
+    });
+    expect(await command("teardown", step, "aws", "--kubeconfig", kubeconfig, "--config", project.configFile)).toEqual(
+      alone,
+    );
+  });
+
   it("asks for the platform if the config file has several, or there is neither", async () => {
     const both = new Project({ ...changedExample("aws"), local: {} }, { files });
     const several = await command("teardown", step, "--config", both.configFile);

@@ -11,6 +11,7 @@ import { imageIn } from "../../../../constructs/google/config.ts";
 import { readState } from "../../../../src/files/terraform-state.ts";
 import { replaceKeepingOriginal } from "../../../../src/files/keep-original.ts";
 import { readUserFile, writeUserFiles } from "../../../../src/files/user-file.ts";
+import { readInstallFolder } from "../../../../src/config/install-folder.ts";
 import { readInstallDir } from "../../../../src/config/install-dir.ts";
 import { readStream } from "../../../../src/config/stream.ts";
 import type { Ended } from "../../../../src/cli/acceptance-program.ts";
@@ -362,6 +363,7 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
       configCommand(silent).parse(["init", "aws", "--config", userFile("there.yaml", "")], { from: "user" });
     },
   ],
+  "folder-is-file": [() => readInstallFolder(userFile("not-a-folder", "{}"))],
   "metadata-invalid": ["", "[]", "{}", '{"clusterName":"a","infraID":5}'].map(
     (metadata) => () => readInstallDir(configFormat, installDir("with-metadata", metadata)),
   ),
@@ -435,7 +437,14 @@ const errorCases: Record<Exclude<ProblemCode, (typeof labProblems)[number]>, rea
   ],
   "platform-not-configured": [() => teardown("report", "aws", "--config", userFile("local.yaml", "local: {}\n"))],
   "gate-blind": [
-    () => teardown("gate", "aws", "--kubeconfig", join(folder, "nothing")),
+    async () => {
+      vi.stubEnv("KUBECONFIG", join(folder, "nothing"));
+      try {
+        await teardown("gate", "aws");
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
     () => teardown("gate", "aws", "--kubeconfig", kubeconfigFor("https://127.0.0.1:1")),
   ],
   "gate-reason-missing": [

@@ -93,9 +93,23 @@ describe("a pointer", () => {
     expect(problemsOf(() => pointer({ url }))).toEqual([
       {
         code: "pointer-url-invalid",
-        message: `${JSON.stringify(url)} is not a valid payload URL: use https://…, s3://bucket/key or gs://bucket/object.`,
+        message: expect.stringMatching(
+          / is not a valid payload URL, because it .*: use https:\/\/host\/path, /,
+        ) as string,
       },
     ]);
+    expect(problemsOf(() => pointer({ url }))[0]?.message.startsWith(JSON.stringify(url))).toBe(true);
+  });
+
+  it.each([
+    ["payload.ign", "is not a complete URL"],
+    ["https://", "is not a complete URL"],
+    ["http://store.example.com/", "has no path to a file"],
+    ["s3://bucket", "has no path to a file"],
+  ])("says what is wrong with %j", (url, reason) => {
+    expect(problemsOf(() => pointer({ url }))[0]?.message).toBe(
+      `${JSON.stringify(url)} is not a valid payload URL, because it ${reason}: use https://host/path, s3://bucket/key or gs://bucket/object (http://host/path only on a network that you trust with every secret of the cluster).`,
+    );
   });
 
   it.each(["ftp", "tftp", "file", "oem"])("cannot be fetched by %s", (scheme) => {
