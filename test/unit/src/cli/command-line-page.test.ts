@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -7,6 +7,7 @@ import { createProgram } from "../../../../src/cli/main.ts";
 import { formatVersion, outputTo } from "../../../../src/cli/output.ts";
 import { projectFile } from "../../../../src/runtime/project-files.js";
 import { withApi } from "../../../support/api.ts";
+import { kubeconfigText } from "../../../support/api.ts";
 import { command } from "../../../support/cli.ts";
 import { installFiles, writeFiles } from "../../../support/install-folder.ts";
 import { changedExample, exampleOf, Project } from "../../../support/stacks.ts";
@@ -97,6 +98,12 @@ describe("the results that docs/command-line.md lists are those of", () => {
   });
   const installDir = () => join(project.folder, "ocp");
   const kubeconfig = () => join(root, "none");
+  /** A kubeconfig whose API does not answer. */
+  const silentCluster = () => {
+    const file = join(root, "silent");
+    writeFileSync(file, kubeconfigText("http://127.0.0.1:1"));
+    return file;
+  };
 
   /** The keys outside parentheses. */
   function documented(name: string): string[] {
@@ -120,7 +127,7 @@ describe("the results that docs/command-line.md lists are those of", () => {
     ["ipi check", () => [installDir()], []],
     ["ipi restore", () => [installDir()], ["bytes", "sha512", "stale"]],
     ["teardown report", () => ["aws", "--config", project.configFile, "--kubeconfig", kubeconfig()], []],
-    ["teardown sweep", () => ["--kubeconfig", kubeconfig()], []],
+    ["teardown sweep", () => ["aws", "--config", project.configFile, "--kubeconfig", silentCluster()], []],
     ["doctor", () => ["--config", project.configFile], []],
     ["example", () => [join(root, "example"), "--platform", "aws"], []],
     ["--version", () => [], []],

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { asStarted, cdktfCommand, ownCommand } from "../../../../src/cli/printed-commands.ts";
+import { originalName } from "../../../../src/core/ipi/install-folder.ts";
 import { version } from "../../../../src/core/package.ts";
 import { program, projectFile, projectRoot } from "../../../../src/runtime/project-files.js";
 
@@ -66,10 +67,12 @@ describe("commands in a text", () => {
   });
 
   it("are found in errors and in JSON", () => {
-    const line = ["config", "check", "--config", "none.yaml", "--json"];
+    const folder = mkdtempSync(join(root, "ocp-"));
+    writeFileSync(join(folder, originalName), "{}");
+    const line = ["ipi", "prepare", folder, "--no-config", "--json"];
     const { stderr, stdout } = spawnSync(process.execPath, [program, ...line], { cwd: root, encoding: "utf8" });
     const { errors } = JSON.parse(stdout) as { errors: { message: string }[] };
     expect(stderr).toContain(`node ${program} `);
-    expect(errors[0]?.message).toContain(`node ${program} `);
+    expect(errors.map(({ message }) => message).join("\n")).toContain(`node ${program} `);
   });
 });
