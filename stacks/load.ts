@@ -126,7 +126,8 @@ export function load(file: string | undefined, options: LoadOptions = {}): Loade
   const destroyable = stateFolder === undefined || deployed.some((platform) => platform in config.platforms);
   const needed = installDirRequired && inCloud(config) && !destroyable;
   if (needed && missing) problems.add(installDirUnusable(shown, "does not exist"));
-  const other = deployed.length > 0 ? undefined : otherPlatformOf(ofInstallDir?.metadata, config);
+  // What was deployed with such a config can still be destroyed; a shared state is not read here.
+  const other = destroyable ? undefined : otherPlatformOf(ofInstallDir?.metadata, config);
   if (other !== undefined)
     problems.add(
       problem("option-invalid", {
