@@ -54,30 +54,26 @@ export interface EndpointOptions {
  * Every admission webhook, conversion webhook and aggregated API that these objects declare.
  * @param objects may also contain services, and pods or what creates them: they tell who is on the host network
  */
-export function calledEndpoints(
+export const calledEndpoints = (
   objects: readonly Record<string, unknown>[],
   options: EndpointOptions,
-): CalledEndpoint[] {
-  return objects
-    .flatMap((object) => {
-      const { kind } = object;
-      if (kind === "ValidatingWebhookConfiguration" || kind === "MutatingWebhookConfiguration")
-        return admissionWebhooks(kind, object);
-      if (kind === "CustomResourceDefinition") return conversionWebhook(object);
-      return kind === "APIService" ? aggregatedApi(object) : [];
-    })
-    .map((declared) => judge(declared, objects, options));
+): CalledEndpoint[] => declaredIn(objects).map((declared) => judge(declared, objects, options));
+
+/** The services that these objects refer to, each once. */
+export function calledServices(
+  objects: readonly Record<string, unknown>[],
+): Pick<ServiceReference, "namespace" | "name">[] {
+  const called = declaredIn(objects).flatMap(({ reference }) => reference ?? []);
+  return [...new Map(called.map(({ namespace, name }) => [`${namespace}/${name}`, { namespace, name }])).values()];
 }
 
-/** Services that these objects refer to, by namespace and name. */
-export function calledServices(objects: readonly Record<string, unknown>[]): { namespace: string; name: string }[] {
-  const called = calledEndpoints(objects, { agentsOnHostNetwork: false }).flatMap(({ service = "" }) => {
-    const [, namespace, name] = /^([^/]+)\/([^:]+):/.exec(service) ?? [];
-    return namespace === undefined || name === undefined ? [] : [`${namespace}/${name}`];
-  });
-  return [...new Set(called)].map((one) => {
-    const [namespace = "", name = ""] = one.split("/");
-    return { namespace, name };
+function declaredIn(objects: readonly Record<string, unknown>[]): Declared[] {
+  return objects.flatMap((object) => {
+    const { kind } = object;
+    if (kind === "ValidatingWebhookConfiguration" || kind === "MutatingWebhookConfiguration")
+      return admissionWebhooks(kind, object);
+    if (kind === "CustomResourceDefinition") return conversionWebhook(object);
+    return kind === "APIService" ? aggregatedApi(object) : [];
   });
 }
 

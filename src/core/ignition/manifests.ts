@@ -8,8 +8,6 @@ const manifestPath = /^\/opt\/openshift\/(?:manifests|openshift)\/[^/]+\.(?:ya?m
 /** The objects in the manifests of a bootstrap.ign. */
 export interface Manifests {
   readonly objects: readonly Record<string, unknown>[];
-  /** Paths of the manifests. */
-  readonly files: readonly string[];
   /** Paths of manifests that are not YAML: cluster-bootstrap would not create them either. */
   readonly unreadable: readonly string[];
 }
@@ -20,7 +18,6 @@ export function readManifests(entries: readonly FileEntry[]): Manifests {
     .map((entry) => ({ path: entry.path, objects: objectsIn(entry) }));
   return {
     objects: read.flatMap(({ objects }) => objects ?? []),
-    files: read.map(({ path }) => path),
     unreadable: read.filter(({ objects }) => objects === undefined).map(({ path }) => path),
   };
 }
